@@ -1,0 +1,225 @@
+"""The nouns of the domain: frozen values without behaviour beyond what follows from their fields.
+
+Spans are half-open offsets `[start, end)` into `Document.text`, counted in code points. A page, a
+paragraph and a citation each point into the same text, so anything that is shown can be traced to
+the place it came from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from reread.text import count_words
+
+ParagraphKind = Literal[
+    "text", "heading", "list", "table", "code", "math", "caption", "quote", "note"
+]
+Status = Literal["verified", "repaired", "unverified"]
+Strategy = Literal["parallel", "sequential", "gists"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Paragraph:
+    """The smallest unit kept together while reading.
+
+    `locator` says in words where a person finds it (printed page, headings, speaker, time).
+    """
+
+    start: int
+    end: int
+    kind: ParagraphKind = "text"
+    locator: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Coverage:
+    """Which parts of a source were read and which were not; a part is a page, chapter or file.
+
+    `without_text` are parts that show something but hold no text (scans), `blank` show nothing,
+    `failed` are (part, reason).
+    """
+
+    parts: int = 1
+    read: int = 1
+    without_text: tuple[str, ...] = ()
+    blank: tuple[str, ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """True when nothing that holds content was left out."""
+        return not self.without_text and not self.failed
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Document:
+    """A source as text with located paragraphs.
+
+    `text` is the whole text and every span is an offset into it; `paragraphs` are in order, do
+    not overlap and hold every character of the text that is not white space. `references` is the
+    bibliography, kept apart from the text and never paginated. `origin` is where it came from.
+    """
+
+    title: str
+    text: str
+    paragraphs: tuple[Paragraph, ...]
+    origin: str
+    media_type: str = "text/plain"
+    coverage: Coverage = field(default_factory=Coverage)
+    references: str = ""
+    id: str = ""
+    words: int = -1
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            object.__setattr__(self, "id", _content_id(self))
+        if self.words < 0:
+            object.__setattr__(self, "words", count_words(self.text))
+
+    def locator_at(self, offset: int) -> str | None:
+        """The locator of the paragraph that holds `offset`, None when there is none."""
+        low, high = 0, len(self.paragraphs)
+        while low < high:
+            middle = (low + high) // 2
+            if self.paragraphs[middle].end <= offset:
+                low = middle + 1
+            else:
+                high = middle
+        return self.paragraphs[low].locator if low < len(self.paragraphs) else None
+
+
+def _content_id(document: Document) -> str:
+    """A hash of text and paragraph structure, so that equal ids mean equal spans."""
+    digest = hashlib.sha256(document.text.encode("utf-8"))
+    for p in document.paragraphs:
+        digest.update(f"\n{p.start}:{p.end}:{p.kind}:{p.locator or ''}".encode())
+    digest.update(document.references.encode("utf-8"))
+    return digest.hexdigest()[:16]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page:
+    """Consecutive paragraphs between two pause points (an episode, Section 3.1).
+
+    `number` counts from 1. `fallback` is True when the model named no usable pause point and the
+    end of the window was taken.
+    """
+
+    number: int
+    start: int
+    end: int
+    text: str
+    words: int
+    fallback: bool = False
+
+
+# -- asking a model -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PromptId:
+    """Which prompt text produced a call: part of every cache key and of every stored result."""
+
+    name: str
+    version: int
+    digest: str
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.version}:{self.digest[:8]}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """One request to a language model.
+
+    `parse` turns the reply into a value or raises `MalformedReply`; only a reply that it
+    accepts is remembered. `schema` is a JSON schema that the reply should obey where the back end
+    can enforce one. `extra` are sampling parameters beyond the common ones. `sample` tells apart
+    repeated askings of the same prompt. `shares` names the prefix that other calls will share, a
+    hint for back ends that can keep evaluated prompts.
+    """
+
+    prompt: PromptId
+    system: str
+    user: str
+    parse: Callable[[Completion], Any]
+    max_tokens: int
+    temperature: float = 0.0
+    schema: Mapping[str, Any] | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    sample: int = 0
+    shares: str | None = None
+
+    @property
+    def phase(self) -> str:
+        """The step this call belongs to, as the ledger names it: `paginate`, `gist`, …"""
+        return self.prompt.name.partition("-")[0]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Completion:
+    """A model's reply. `value` is what the call's parser made of it (None before parsing).
+
+    Token counts are those the endpoint reported, None where it reported none.
+    """
+
+    text: str
+    value: Any = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    reused_tokens: int = 0
+    finish_reason: str = "stop"
+    cached: bool = False
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Usage:
+    """What a piece of work consumed.
+
+    `calls` went to the model, `cached_calls` were answered from the library. Words are reading
+    units sent in and received; `cost` is in US dollars, None when no price is known. `seconds` is
+    wall-clock time. `phases` holds the same per phase, without further nesting; their seconds are
+    the time spent inside calls, which may overlap.
+    """
+
+    calls: int = 0
+    cached_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    words_in: int = 0
+    words_out: int = 0
+    seconds: float = 0.0
+    cost: float | None = None
+    phases: Mapping[str, Usage] = field(default_factory=dict)
+
+
+# -- what reading and asking leave behind -------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fallback:
+    """A step where the model's reply could not be used and a stated substitute was taken."""
+
+    phase: str
+    page: int
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Citation:
+    """A quote and the page it is cited from; offsets are into the document's text.
+
+    `verified`: found on the page named. `repaired`: found on another page, whose number is given
+    here. `unverified`: found nowhere; `start == end` and no locator.
+    """
+
+    page: int
+    quote: str
+    status: Status
+    start: int = 0
+    end: int = 0
+    locator: str | None = None
