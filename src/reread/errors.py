@@ -87,16 +87,23 @@ class ModelError(Error):
 class ModelUnavailable(ModelError):
     """Nothing answers at the endpoint, or it is overloaded.
 
-    `retry_after_s` is the pause the endpoint asked for, in seconds, None when it named none.
+    `retry_after_s` is the pause the endpoint asked for, in seconds, None when it named none;
+    `answered` is False when no connection came about at all.
     """
 
     retryable = True
 
     def __init__(
-        self, message: str, *, hint: str | None = None, retry_after_s: float | None = None
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        retry_after_s: float | None = None,
+        answered: bool = True,
     ) -> None:
         super().__init__(message, hint=hint)
         self.retry_after_s = retry_after_s
+        self.answered = answered
 
 
 class ModelRefused(ModelError):

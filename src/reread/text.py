@@ -217,13 +217,13 @@ def _split_unbroken(text: str, start: int, end: int) -> Iterator[tuple[int, int]
     if end - start < _UNBROKEN_WORDS or count_words(text[start:end]) <= _UNBROKEN_WORDS:
         yield start, end
         return
-    opened, size = start, 0
+    opened, closed, size = start, start, 0
     for left, right in sentences(text, start, end):
         if size >= _SENTENCE_GROUP_WORDS:
-            yield opened, last
+            yield opened, closed
             opened, size = left, 0
         size += count_words(text[left:right])
-        last = right
+        closed = right
     yield opened, end
 
 
@@ -234,9 +234,10 @@ _CONTROL = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def clean(text: str) -> str:
-    """Text that every store and wire can carry: newlines unified, lone surrogates and NUL as U+FFFD,
+    """Text that every store and wire can carry.
 
-    other control characters dropped, a leading byte order mark removed.
+    Newlines are unified, lone surrogates and NUL become U+FFFD, other control characters become
+    spaces, a leading byte order mark is removed.
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace("\u2028", "\n").replace("\u2029", "\n\n").replace("\x85", "\n")

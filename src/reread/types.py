@@ -115,6 +115,21 @@ class Page:
     words: int
     fallback: bool = False
 
+    @classmethod
+    def of(
+        cls, document: Document, number: int, start: int, end: int, *, fallback: bool = False
+    ) -> Page:
+        """The page that spans `[start, end)` of the document's text."""
+        text = document.text[start:end]
+        return cls(
+            number=number,
+            start=start,
+            end=end,
+            text=text,
+            words=count_words(text),
+            fallback=fallback,
+        )
+
 
 # -- asking a model -----------------------------------------------------------------------------
 
@@ -201,6 +216,28 @@ class Usage:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """How to read and how to ask. None leaves a choice to the profile, document and window.
+
+    `profile` names the bundle of prompts and layouts that suits a model. Page sizes are reading
+    units with `1 <= min_words < max_words`. `pagination` is `model`, `uniform` or `structure`.
+    `previous_page` and `next_paragraph` are shown around the window when True. `max_pages` bounds
+    how many pages one question may read again. `answer_each_step` lets ReadAgent-S answer after
+    every step and shows it that answer at the next (the movie setting).
+    """
+
+    profile: str | None = None
+    min_words: int | None = None
+    max_words: int | None = None
+    pagination: str | None = None
+    previous_page: bool = False
+    next_paragraph: bool = False
+    strategy: Strategy | None = None
+    max_pages: int | None = None
+    answer_each_step: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Fallback:
     """A step where the model's reply could not be used and a stated substitute was taken."""
 
@@ -223,3 +260,61 @@ class Citation:
     start: int = 0
     end: int = 0
     locator: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GistMemory:
+    """A document as pages with a gist each (Section 3.1), and how it came about.
+
+    `gists` stand in the order of `pages`. `settings` are the resolved ones, without None for what
+    reading needed; `prompts` are the ids of the prompts used, `fallbacks` the steps where a
+    model's reply could not be used.
+    """
+
+    document: Document
+    pages: tuple[Page, ...]
+    gists: tuple[str, ...]
+    settings: Settings
+    model: str
+    prompts: tuple[str, ...] = ()
+    fallbacks: tuple[Fallback, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def compression_rate(self) -> float:
+        """`100 * (1 - words of the gists / words of the document)`, in percent (Section 4)."""
+        return compression_rate(sum(count_words(g) for g in self.gists), self.document.words)
+
+
+def compression_rate(context_words: int, document_words: int) -> float:
+    """How much shorter a context is than the document, in percent; negative when it is longer."""
+    return 100.0 * (1.0 - context_words / max(1, document_words))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """An answer and what it rests on.
+
+    `grounded` is False when the model found that the document does not say. `pages_read` are the
+    numbers of the pages read again in full, in document order. `choice` is the index of the chosen
+    option of a multiple-choice question. `compression_rate` compares the words of the final
+    context with those of the document, in percent.
+    """
+
+    text: str
+    grounded: bool
+    strategy: Strategy
+    pages_read: tuple[int, ...]
+    memory: GistMemory
+    citations: tuple[Citation, ...] = ()
+    choice: int | None = None
+    compression_rate: float = 0.0
+    thoughts_used: tuple[str, ...] = ()
+    thought_kept: str | None = None
+    fallbacks: tuple[Fallback, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+
+    @property
+    def document(self) -> Document:
+        return self.memory.document

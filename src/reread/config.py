@@ -1,0 +1,119 @@
+"""Where things are and which model is meant: the one place that reads environment and TOML.
+
+`load` is called once, by whoever opens a library; everything below is handed what it needs. The
+order is: what the caller says, then the environment, then `config.toml` in the home folder.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from reread.errors import SettingsError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Config:
+    """The surroundings of a library.
+
+    `home` holds the library, the weights and the caches. `model` is `openai:NAME` or `local:NAME`,
+    None to take what is found. `api_key` is never shown, logged or stored.
+    """
+
+    home: Path
+    library: Path
+    model: str | None = None
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    context_tokens: int | None = None
+    workers: int | None = None
+    timeout_s: float = 300.0
+    prompts: Path | None = None
+    hub: str = "https://huggingface.co"
+    allow_private: bool = False
+
+    @property
+    def weights(self) -> Path:
+        """The folder of the embedded models."""
+        return self.home / "models"
+
+    @property
+    def states(self) -> Path:
+        """The folder of evaluated prefixes of the embedded model."""
+        return self.home / "cache" / "states"
+
+    @property
+    def fetched(self) -> Path:
+        """The folder of fetched pages."""
+        return self.home / "cache" / "fetched"
+
+
+_VARIABLES = {
+    "model": "REREAD_MODEL",
+    "library": "REREAD_LIBRARY",
+    "base_url": "OPENAI_BASE_URL",
+    "api_key": "OPENAI_API_KEY",
+    "context_tokens": "REREAD_CONTEXT_TOKENS",
+    "workers": "REREAD_WORKERS",
+    "timeout_s": "REREAD_TIMEOUT_S",
+    "prompts": "REREAD_PROMPTS",
+    "hub": "HF_ENDPOINT",
+}
+_NUMBERS: dict[str, type[int] | type[float]] = {
+    "context_tokens": int,
+    "workers": int,
+    "timeout_s": float,
+}
+_PATHS = ("library", "prompts")
+
+
+def load(environ: Mapping[str, str] | None = None, **said: Any) -> Config:
+    """The configuration from what the caller said, the environment and `config.toml`.
+
+    Raises:
+        SettingsError: the file is not valid TOML, or a value is unknown or not of its kind.
+    """
+    environ = os.environ if environ is None else environ
+    home = Path(environ.get("REREAD_HOME") or platformdirs.user_data_dir("reread")).expanduser()
+    values = _file_values(home / "config.toml")
+    values |= {key: environ[name] for key, name in _VARIABLES.items() if environ.get(name)}
+    values |= {key: value for key, value in said.items() if value is not None}
+    for key, kind in _NUMBERS.items():
+        if key in values:
+            values[key] = _number(key, values[key], kind)
+    for key in _PATHS:
+        if key in values:
+            values[key] = Path(values[key]).expanduser()
+    values.setdefault("library", home / "library.db")
+    return Config(home=home, **values)
+
+
+def _file_values(path: Path) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}", hint="Mend or remove it") from error
+    known = set(_VARIABLES) | {"allow_private"}
+    if unknown := sorted(values.keys() - known):
+        raise SettingsError(
+            f"{path} sets {', '.join(unknown)}", hint=f"Known are {', '.join(sorted(known))}"
+        )
+    return values
+
+
+def _number(key: str, value: Any, kind: type[int] | type[float]) -> int | float:
+    try:
+        number = kind(value)
+    except (TypeError, ValueError):
+        raise SettingsError(f"{key} is {value!r}, not a number") from None
+    if number <= 0:
+        raise SettingsError(f"{key} is {value}, but must be positive")
+    return number

@@ -1,0 +1,222 @@
+"""What stands around a back end, in this order: `Metered(Cached(Retrying(backend)))`.
+
+Each wraps a model and is a model. The meter sees cache hits as hits, a retry never passes the
+cache again, and only a reply that the call's own parser accepts is remembered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from reread.errors import ContextExceeded, MalformedReply, ModelUnavailable
+from reread.ports import CallCache, Capabilities, Model
+from reread.text import clean, count_words
+from reread.types import Call, Completion, Usage
+
+
+class Wrapper:
+    """A model that passes everything on to the one inside."""
+
+    def __init__(self, inner: Model) -> None:
+        self.inner = inner
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self.inner.capabilities
+
+    def complete(self, call: Call) -> Completion:
+        return self.inner.complete(call)
+
+    def count_tokens(self, text: str) -> int:
+        return self.inner.count_tokens(text)
+
+
+class Retrying(Wrapper):
+    """Sends a call again when the failure may pass: pauses double from `pause_s`, with jitter.
+
+    A pause that the endpoint asks for is kept. An endpoint that never answered yet is given up at
+    once, since a wrong address does not mend itself.
+    """
+
+    def __init__(
+        self,
+        inner: Model,
+        *,
+        attempts: int = 6,
+        pause_s: float = 0.5,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        super().__init__(inner)
+        self._attempts = attempts
+        self._pause_s = pause_s
+        self._sleep = sleep
+        self._answered = False
+
+    def complete(self, call: Call) -> Completion:
+        for attempt in range(1, self._attempts + 1):
+            try:
+                completion = self.inner.complete(call)
+            except ModelUnavailable as error:
+                unreachable = error.retry_after_s is None and not error.answered
+                if attempt == self._attempts or (unreachable and not self._answered):
+                    raise
+                self._sleep(self._wait(attempt, error.retry_after_s))
+            else:
+                self._answered = True
+                return completion
+        raise AssertionError("unreachable")
+
+    def _wait(self, attempt: int, asked_s: float | None) -> float:
+        backoff: float = self._pause_s * 2 ** (attempt - 1) * random.uniform(0.8, 1.2)  # noqa: S311
+        return max(asked_s or 0.0, min(backoff, 30.0))
+
+
+class Cached(Wrapper):
+    """Answers a call from the store when it was answered before; keeps what the parser accepts."""
+
+    def __init__(self, inner: Model, cache: CallCache) -> None:
+        super().__init__(inner)
+        self._cache = cache
+        self._locks: dict[str, tuple[threading.Lock, int]] = {}
+        self._guard = threading.Lock()
+
+    def complete(self, call: Call) -> Completion:
+        """The reply with its parsed value.
+
+        Raises:
+            MalformedReply: the reply was cut off, or the parser refuses it; nothing is kept.
+        """
+        key = call_key(self.name, call)
+        with self._only_one(key):
+            known = self._cache.get(key)
+            if known is not None:
+                try:
+                    return replace(validated(call, known), cached=True)
+                except MalformedReply:
+                    pass  # kept by a parser that accepted more: ask anew
+            completion = self.inner.complete(call)
+            completion = validated(call, replace(completion, text=clean(completion.text)))
+            self._cache.put(key, call, self.name, completion)
+            return completion
+
+    @contextmanager
+    def _only_one(self, key: str) -> Iterator[None]:
+        """Two threads with one key: the second waits and finds the reply of the first."""
+        with self._guard:
+            lock, users = self._locks.get(key, (threading.Lock(), 0))
+            self._locks[key] = (lock, users + 1)
+        try:
+            with lock:
+                yield
+        finally:
+            with self._guard:
+                lock, users = self._locks.pop(key)
+                if users > 1:
+                    self._locks[key] = (lock, users - 1)
+
+
+def validated(call: Call, completion: Completion) -> Completion:
+    """The completion with the value its call's parser makes of it."""
+    if completion.finish_reason == "length":
+        raise MalformedReply("the reply was cut off at the length limit", reply=completion.text)
+    return replace(completion, value=call.parse(completion))
+
+
+def call_key(model: str, call: Call) -> str:
+    """A hash of everything that can change the reply."""
+    parts = [
+        model,
+        str(call.prompt),
+        call.prompt.digest,
+        call.system,
+        call.user,
+        call.max_tokens,
+        call.temperature,
+        call.schema,
+        dict(call.extra),
+        call.sample,
+    ]
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, default=dict)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+class Meter:
+    """Adds up what calls consumed, by phase. One meter measures one piece of work."""
+
+    def __init__(self) -> None:
+        self._phases: dict[str, Usage] = {}
+        self._lock = threading.Lock()
+        self._started = time.monotonic()
+
+    def add(self, call: Call, completion: Completion) -> None:
+        """Counts one answered call; a cache hit counts as a hit and consumes nothing."""
+        if completion.cached:
+            one = Usage(cached_calls=1)
+        else:
+            one = Usage(
+                calls=1,
+                prompt_tokens=completion.prompt_tokens or 0,
+                completion_tokens=completion.completion_tokens or 0,
+                words_in=count_words(call.system) + count_words(call.user),
+                words_out=count_words(completion.text),
+                seconds=completion.seconds,
+            )
+        with self._lock:
+            self._phases[call.phase] = _sum(self._phases.get(call.phase, Usage()), one)
+
+    def usage(self) -> Usage:
+        """Everything so far; `seconds` is the time since the meter was made."""
+        with self._lock:
+            phases = dict(self._phases)
+        total = Usage()
+        for part in phases.values():
+            total = _sum(total, part)
+        return replace(total, seconds=time.monotonic() - self._started, phases=phases)
+
+
+def _sum(a: Usage, b: Usage) -> Usage:
+    return Usage(
+        calls=a.calls + b.calls,
+        cached_calls=a.cached_calls + b.cached_calls,
+        prompt_tokens=a.prompt_tokens + b.prompt_tokens,
+        completion_tokens=a.completion_tokens + b.completion_tokens,
+        words_in=a.words_in + b.words_in,
+        words_out=a.words_out + b.words_out,
+        seconds=a.seconds + b.seconds,
+    )
+
+
+class Metered(Wrapper):
+    """Refuses a prompt that cannot fit the window, and counts what every other call consumed."""
+
+    def __init__(self, inner: Model, meter: Meter) -> None:
+        super().__init__(inner)
+        self._meter = meter
+
+    def complete(self, call: Call) -> Completion:
+        """The reply, counted.
+
+        Raises:
+            ContextExceeded: prompt and reply together do not fit the window; nothing was sent.
+        """
+        window = self.capabilities.context_tokens
+        needed = self.count_tokens(call.system) + self.count_tokens(call.user) + call.max_tokens
+        if needed > window:
+            raise ContextExceeded(
+                f"the {call.phase} prompt needs about {needed} tokens, the window holds {window}",
+                hint="Use smaller pages (--max-words) or a model with a larger window",
+            )
+        completion = self.inner.complete(call)
+        self._meter.add(call, completion)
+        return completion
