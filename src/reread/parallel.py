@@ -22,7 +22,7 @@ def map_ordered(fn: Callable[[In], Out], items: Iterable[In], *, workers: int) -
 
     Items are drawn in the calling thread, so a generator that itself takes time overlaps with the
     work on what it has already yielded. With `workers` of 1 each item is worked on before the next
-    is drawn, in the calling thread. A failure stops the drawing of items; unstarted work is dropped.
+    is drawn, in the calling thread. A failure stops the drawing; unstarted work is dropped.
     """
     if workers <= 1:
         for item in items:
@@ -63,3 +63,17 @@ def map_ordered(fn: Callable[[In], Out], items: Iterable[In], *, workers: int) -
             future.cancel()
         for _ in range(threads):
             work.put(None)
+
+
+def interruptibly(fn: Callable[[], Out]) -> Out:
+    """`fn()` on another thread, so that the calling one can be interrupted while it runs."""
+    future: Future[Out] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(fn())
+        except BaseException as error:  # noqa: BLE001 - carried to the caller by the future
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True, name="reread-interruptible").start()
+    return future.result()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -51,6 +51,9 @@ class CallCache(Protocol):
 
     def put(self, key: str, call: Call, model: str, completion: Completion) -> None: ...
 
+
+# Indices of the texts that share words with the query, the best match first.
+Ranker = Callable[[Sequence[str], str], list[int]]
 
 Progress = Callable[["Step"], None]
 

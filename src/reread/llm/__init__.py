@@ -1,0 +1,80 @@
+"""Language models: back ends, and the one place that chooses between them."""
+
+from __future__ import annotations
+
+from reread.config import Config
+from reread.errors import SettingsError
+from reread.ports import Model, Progress
+from reread.types import Call, PromptId
+
+_KINDS = "openai:NAME, local:NAME or scripted:extractive"
+
+
+def choose(config: Config, progress: Progress | None = None) -> Model:
+    """The model that the configuration names; the embedded default when it names none.
+
+    Raises:
+        SettingsError: the name has none of the known kinds.
+        WeightsMissing: the embedded model is meant, but its weights are not here.
+    """
+    kind, separator, name = (config.model or "local:").partition(":")
+    if kind == "openai" and name:
+        from reread.llm.compatible import Compatible
+
+        return Compatible(
+            name=f"openai:{name}",
+            model=name,
+            base_url=config.base_url or "https://api.openai.com/v1",
+            api_key=config.api_key,
+            timeout_s=config.timeout_s,
+            context_tokens=config.context_tokens,
+            workers=config.workers or 8,
+        )
+    if kind == "local" and separator:
+        from reread.llm import weights
+        from reread.llm.local import Local
+
+        chosen = weights.find(name)
+        path = weights.require(chosen, config.weights)
+        return Local(name=f"local:{chosen.name}", weights=path, states=config.states)
+    if kind == "scripted" and separator:
+        from reread.llm.scripted import Scripted
+
+        return Scripted(workers=config.workers or 1)
+    raise SettingsError(f"there is no model {config.model!r}", hint=f"Name one as {_KINDS}")
+
+
+def probe(model: Model) -> dict[str, object]:
+    """What one small call shows of a model: its window, speed and obedience to a schema.
+
+    Raises:
+        ModelError: it does not answer.
+    """
+    import time
+
+    schema = {
+        "type": "object",
+        "properties": {"pages": {"type": "array", "items": {"type": "integer"}}},
+        "required": ["pages"],
+        "additionalProperties": False,
+    }
+    call = Call(
+        prompt=PromptId(name="probe", version=1, digest=""),
+        system="You answer exactly as asked.",
+        user="Name the pages two and five as page numbers.",
+        parse=lambda completion: completion.text,
+        max_tokens=32,
+        schema=schema,
+    )
+    started = time.monotonic()
+    completion = model.complete(call)
+    capabilities = model.capabilities
+    return {
+        "model": model.name,
+        "window_tokens": capabilities.context_tokens,
+        "profile": capabilities.profile,
+        "calls_in_flight": capabilities.workers,
+        "obeys_schema": completion.text.lstrip().startswith("{"),
+        "seconds": round(time.monotonic() - started, 2),
+        "reply": " ".join(completion.text.split()),
+    }

@@ -13,7 +13,6 @@ import hashlib
 import os
 import secrets
 import threading
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -21,6 +20,7 @@ import httpx2 as httpx
 
 from reread.errors import ModelError, ModelUnavailable
 from reread.llm.compatible import Compatible
+from reread.parallel import interruptibly
 from reread.ports import Capabilities
 from reread.types import Call, Completion
 
@@ -82,7 +82,7 @@ class Local:
             if self._writable():
                 params.slot_save_path = f"{self._states}{os.sep}"
             try:
-                self._server = xllamacpp.Server(params)
+                self._server = interruptibly(lambda: xllamacpp.Server(params))
             except RuntimeError as error:
                 raise ModelError(
                     f"the embedded model does not load: {error}",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -42,7 +43,7 @@ class Prompt:
         digest = hashlib.sha256(f"{self.system}\0{self.user}".encode()).hexdigest()
         return PromptId(name=self.name, version=self.version, digest=digest)
 
-    def render(self, **values: str) -> tuple[str, str]:
+    def render(self, values: Mapping[str, str]) -> tuple[str, str]:
         """The system and the user message.
 
         Raises:

@@ -1,0 +1,88 @@
+"""`reread ask`: a question about a document, which is read first if it must be."""
+
+from __future__ import annotations
+
+from typing import Annotated, Optional
+
+import typer
+
+from reread.cli import common
+from reread.types import Answer
+
+
+def ask(
+    source: Annotated[
+        str, typer.Argument(help="Path, URL, arXiv id, -, or a document's id or title.")
+    ],
+    question: Annotated[str, typer.Argument(help="What to answer.")],
+    strategy: Annotated[Optional[str], typer.Option(help="parallel, sequential or gists.")] = None,
+    max_pages: Annotated[
+        Optional[int], typer.Option(min=0, help="Most pages to read again.")
+    ] = None,
+    choice: Annotated[
+        Optional[list[str]], typer.Option(help="An option of a multiple choice; repeat it.")
+    ] = None,
+    as_json: common.AsJson = False,
+    no_thoughts: Annotated[
+        bool, typer.Option("--no-thoughts", help="Answer from the document alone.")
+    ] = False,
+    library: common.LibraryPath = None,
+    model: common.ModelName = None,
+    base_url: common.BaseUrl = None,
+    context_tokens: common.ContextTokens = None,
+    workers: common.Workers = None,
+    timeout: common.Timeout = None,
+    profile: common.Profile = None,
+    preset: common.Preset = None,
+    min_words: common.MinWords = None,
+    max_words: common.MaxWords = None,
+    pagination: common.Pagination = None,
+    previous_page: common.PreviousPage = None,
+    next_paragraph: common.NextParagraph = None,
+) -> None:
+    """Answer a question about a document, with the pages the answer rests on."""
+    chosen = common.settings(
+        preset,
+        strategy=strategy,
+        max_pages=max_pages,
+        profile=profile,
+        min_words=min_words,
+        max_words=max_words,
+        pagination=pagination,
+        previous_page=previous_page,
+        next_paragraph=next_paragraph,
+    )
+    config = {
+        "model": model,
+        "base_url": base_url,
+        "context_tokens": context_tokens,
+        "workers": workers,
+        "timeout_s": timeout,
+    }
+    with common.opened(library, chosen, **config) as opened:
+        answer = opened.ask(question, source, options=choice or ())
+    if as_json:
+        from reread import wire
+
+        common.out_json(wire.answer(answer))
+    else:
+        _print(answer)
+
+
+def _print(answer: Answer) -> None:
+    common.out(answer.text)
+    for c in answer.citations:
+        place = f"page {c.page}" + (f", {c.locator}" if c.locator else "")
+        mark = "" if c.status == "verified" else f" ({c.status})"
+        common.out(f'  [{place}]{mark} "{" ".join(c.quote.split())}"')
+    coverage = answer.document.coverage
+    if not coverage.complete:
+        missing = len(coverage.without_text) + len(coverage.failed)
+        common.say(f"{missing} of {coverage.parts} parts could not be read; see `reread show`")
+    read = ", ".join(map(str, answer.pages_read)) or "none"
+    used = answer.usage
+    common.say(
+        f"pages read again: {read} of {len(answer.memory.pages)} · {used.calls} calls"
+        f" ({used.cached_calls} remembered) · {used.words_in} words in · {used.seconds:.1f} s"
+        f" · {answer.model}"
+    )

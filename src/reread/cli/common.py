@@ -1,0 +1,128 @@
+"""What the verbs share: options, the library they open, progress, and how results are printed."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from reread.ports import Step
+from reread.types import Settings
+
+if TYPE_CHECKING:
+    from reread.library import Library
+
+LibraryPath = Annotated[
+    Optional[Path],
+    typer.Option("--library", help="The library file.", show_default="in REREAD_HOME"),
+]
+ModelName = Annotated[
+    Optional[str],
+    typer.Option("--model", help="openai:NAME, local:NAME or scripted:extractive."),
+]
+BaseUrl = Annotated[Optional[str], typer.Option("--base-url", help="Endpoint of openai: models.")]
+ContextTokens = Annotated[
+    Optional[int], typer.Option("--context-tokens", min=1, help="The model's window, in tokens.")
+]
+Workers = Annotated[
+    Optional[int], typer.Option("--workers", min=1, help="Calls in flight at once.")
+]
+Timeout = Annotated[
+    Optional[float], typer.Option("--timeout", min=0.1, help="Seconds to wait for a reply.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Profile = Annotated[Optional[str], typer.Option("--profile", help="paper, default or embedded.")]
+Preset = Annotated[
+    Optional[str], typer.Option("--preset", help="quality, qmsum, gutenberg or movie.")
+]
+MinWords = Annotated[Optional[int], typer.Option("--min-words", help="Shortest page, in words.")]
+MaxWords = Annotated[Optional[int], typer.Option("--max-words", help="Longest page, in words.")]
+Pagination = Annotated[
+    Optional[str], typer.Option("--pagination", help="model, uniform or structure.")
+]
+PreviousPage = Annotated[
+    Optional[bool],
+    typer.Option("--previous-page/--no-previous-page", help="Show the page before while pausing."),
+]
+NextParagraph = Annotated[
+    Optional[bool],
+    typer.Option("--next-paragraph/--no-next-paragraph", help="Show what follows while pausing."),
+]
+
+
+def settings(preset: str | None, **said: Any) -> Settings:
+    """Settings from a preset and what was said on the command line, which wins."""
+    from reread.reading import preset as named
+
+    base = named(preset) if preset else Settings()
+    return replace(base, **{k: v for k, v in said.items() if v is not None})
+
+
+@contextmanager
+def opened(path: Path | None, chosen: Settings | None = None, **config: Any) -> Iterator[Library]:
+    """The library the options name, closed afterwards; progress is drawn on a terminal."""
+    from reread import config as configuration
+    from reread.library import Library
+
+    with drawn() as progress:
+        library = Library(
+            config=configuration.load(library=path, **config), settings=chosen, progress=progress
+        )
+        try:
+            yield library
+        finally:
+            library.close()
+
+
+@contextmanager
+def drawn() -> Iterator[Any]:
+    """A listener that draws a bar with an ETA on a terminal's standard error, None in a pipe."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def show(step: Step) -> None:
+            if step.phase not in tasks:
+                tasks[step.phase] = bars.add_task(step.phase, total=step.total, note="")
+            bars.update(tasks[step.phase], completed=step.done, total=step.total, note=step.note)
+
+        yield show
+
+
+def say(text: str) -> None:
+    """A line for people, on standard error."""
+    print(text, file=sys.stderr)
+
+
+def out(text: str) -> None:
+    """A line of the result, on standard output."""
+    print(text)
+
+
+def out_json(value: Any) -> None:
+    """A result as JSON, on standard output."""
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def seconds(started: float) -> str:
+    """The time since `started`, for people."""
+    return f"{time.monotonic() - started:.1f} s"

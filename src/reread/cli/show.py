@@ -1,0 +1,57 @@
+"""`reread show`: one document, how it was read, or its text."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from reread.cli import common
+
+
+def show(
+    doc: Annotated[str, typer.Argument(help="A document's id, title or path.")],
+    text: Annotated[bool, typer.Option("--text", help="Print the whole text.")] = False,
+    references: Annotated[
+        bool, typer.Option("--references", help="Print the bibliography, which is kept apart.")
+    ] = False,
+    as_json: common.AsJson = False,
+    library: common.LibraryPath = None,
+) -> None:
+    """Show a document: what it is, what of it was read, and its memories."""
+    from reread import wire
+
+    with common.opened(library) as opened:
+        document = opened.find(doc)
+        memories = opened.memories(document)
+    if text or references:
+        typer.echo(document.text if text else document.references, nl=True)
+        return
+    if as_json:
+        common.out_json(
+            wire.document(document)
+            | {
+                "origin": document.origin,
+                "media_type": document.media_type,
+                "coverage": asdict(document.coverage),
+                "memories": [wire.memory(m) for m in memories],
+            }
+        )
+        return
+    coverage = document.coverage
+    common.out(f"{document.id}  {document.title}")
+    common.out(f"from {document.origin} ({document.media_type}), {document.words} words")
+    common.out(f"parts read: {coverage.read} of {coverage.parts}")
+    for part, reason in coverage.failed:
+        common.out(f"  not read: {part}: {reason}")
+    for part in coverage.without_text:
+        common.out(f"  without text: {part}")
+    for m in memories:
+        s = m.settings
+        common.out(
+            f"memory by {m.model}: {len(m.pages)} pages of {s.min_words} to {s.max_words} words "
+            f"by {s.pagination}, profile {s.profile}, compression {m.compression_rate:.1f}%"
+        )
+        for f in m.fallbacks:
+            common.out(f"  fallback at page {f.page}, {f.phase}: {f.reason}")

@@ -1,0 +1,262 @@
+"""The library: the one place that puts documents, models, store and reading together.
+
+Everything is done through it: the command line and whatever else serves people know only this.
+Making a library touches nothing; the file is opened by the first use.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from reread import config as configuration
+from reread import documents, reading
+from reread.config import Config
+from reread.errors import SettingsError, SourceNotFound, UsageError
+from reread.ports import Model, Progress
+from reread.prompts import Prompts
+from reread.reading import Desk
+from reread.store import Store
+from reread.store.lexical import rank
+from reread.types import Answer, Document, GistMemory, Settings, Usage
+
+
+class Library:
+    """Documents that were read, and the way to ask about them.
+
+    Args:
+        path: The library file; None for the one in the home folder.
+        model: `openai:NAME`, `local:NAME` or `scripted:extractive`, or a model of your own; None
+            for `REREAD_MODEL` or what is found.
+        settings: How to read and ask; what they leave open is chosen for each document.
+        config: The surroundings; None reads environment and `config.toml`.
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        *,
+        model: str | Model | None = None,
+        settings: Settings | None = None,
+        config: Config | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        named = model if isinstance(model, str) else None
+        self.config = config or configuration.load(library=path, model=named)
+        self.settings = settings or Settings()
+        self.progress = progress
+        self._model = model if model is not None and not isinstance(model, str) else None
+        self._store: Store | None = None
+        self._lock = threading.RLock()
+        self._prompts = Prompts(self.config.prompts)
+
+    # -- parts, made when first needed ----------------------------------------------------------
+
+    @property
+    def store(self) -> Store:
+        """The open library file."""
+        with self._lock:
+            if self._store is None:
+                self._store = Store(self.config.library)
+            return self._store
+
+    @property
+    def model(self) -> Model:
+        """The model in use, chosen when first asked for."""
+        with self._lock:
+            if self._model is None:
+                from reread.llm import choose
+
+                self._model = choose(self.config, self.progress)
+            return self._model
+
+    def close(self) -> None:
+        """Closes the file. Everything finished is in it already."""
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+                self._store = None
+
+    # -- documents ------------------------------------------------------------------------------
+
+    def load(self, source: str | Path) -> Document:
+        """The document behind a path, URL, arXiv id, `-`, or an id or title in the library.
+
+        Raises:
+            DocumentError: nothing is there, or it cannot be read.
+        """
+        try:
+            return documents.load(
+                source,
+                cache_dir=self.config.fetched,
+                allow_private=self.config.allow_private,
+            )
+        except SourceNotFound:
+            known = self._known(str(source))
+            if known is None:
+                raise
+            return known
+
+    def find(self, name: str) -> Document:
+        """The one document of the library with this id, beginning of an id, title or origin.
+
+        Raises:
+            SourceNotFound: there is none.
+            UsageError: several could be meant.
+        """
+        known = self._known(name)
+        if known is None:
+            raise SourceNotFound(f"the library holds no {name!r}", hint="See `reread list`")
+        return known
+
+    def _known(self, name: str) -> Document | None:
+        found = self.store.find(name) or self.store.find(str(Path(name).resolve()))
+        if len(found) > 1:
+            listed = "; ".join(f"{i} {title}" for i, title in found[:5])
+            raise UsageError(
+                f"{name!r} could mean {len(found)} documents: {listed}", hint="Use an id"
+            )
+        return self.store.document(found[0][0]) if found else None
+
+    def documents(self) -> list[dict[str, Any]]:
+        """One entry a document, in the order they came."""
+        return self.store.overview()
+
+    def remove(self, name: str) -> Document:
+        """Removes a document, its memories and every remembered call about it."""
+        document = self.find(name)
+        self.store.remove(document.id)
+        from reread.llm.local import forget_states
+
+        forget_states(self.config.states)
+        return document
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def read(self, source: str | Path | Document, **settings: Any) -> GistMemory:
+        """The gist memory of a document, read now unless it was read before in the same way.
+
+        Keyword arguments are fields of `Settings`. Nothing is paid twice: a finished memory is
+        taken from the library, an interrupted one goes on where it stopped.
+
+        Raises:
+            Error: see `reread.errors`.
+        """
+        document = source if isinstance(source, Document) else self.load(source)
+        self.store.add_document(document)
+        desk, meter = self._desk(document, settings)
+        key = self._memory_key(desk, document)
+        known = self.store.memory(key, document)
+        if known is not None:
+            return replace(known, usage=Usage(cached_calls=known.usage.calls))
+        memory = reading.read(desk, document)
+        memory = replace(memory, usage=meter.usage())
+        self.store.put_memory(key, memory)
+        return memory
+
+    def memory(self, name: str) -> GistMemory:
+        """The newest finished memory of a document in the library.
+
+        Raises:
+            SourceNotFound: the document is not there, or was never read to its end.
+        """
+        document = self.find(name)
+        memories = self.store.memories(document)
+        if not memories:
+            raise SourceNotFound(
+                f"{document.title!r} has not been read to its end", hint="Run `reread read` first"
+            )
+        return memories[0]
+
+    def memories(self, document: Document) -> list[GistMemory]:
+        """All finished memories of a document, the newest first."""
+        return self.store.memories(document)
+
+    def ask(
+        self,
+        question: str,
+        source: GistMemory | Document | str | Path,
+        *,
+        options: Sequence[str] = (),
+        **settings: Any,
+    ) -> Answer:
+        """The answer to a question about a document, which is read first if it must be.
+
+        Args:
+            question: What to answer.
+            source: A memory, a document, or anything `load` takes.
+            options: The options of a multiple-choice question.
+            settings: Fields of `Settings`, such as `strategy` and `max_pages`.
+
+        Raises:
+            Error: see `reread.errors`.
+        """
+        memory = source if isinstance(source, GistMemory) else self.read(source, **settings)
+        self.store.add_document(memory.document)
+        settings.setdefault("profile", memory.settings.profile)
+        settings.setdefault("answer_each_step", memory.settings.answer_each_step)
+        desk, meter = self._desk(memory.document, settings)
+        answer = reading.answer(desk, memory, question, options)
+        return replace(answer, usage=meter.usage())
+
+    def _desk(self, document: Document, settings: dict[str, Any]) -> tuple[Desk, Any]:
+        from reread.llm.wrappers import Cached, Meter, Metered, Retrying
+
+        meter = Meter()
+        model = Metered(Cached(Retrying(self.model), self.store.calls(document.id)), meter)
+        try:
+            wanted = replace(self.settings, **settings)
+        except TypeError as error:
+            known = ", ".join(Settings.__dataclass_fields__)
+            raise SettingsError(f"{error}", hint=f"Settings are {known}") from None
+        resolved, chosen = reading.resolve(
+            wanted,
+            document_words=document.words,
+            context_tokens=model.capabilities.context_tokens,
+            suited=model.capabilities.profile,
+        )
+        desk = Desk(
+            model=model,
+            prompts=self._prompts,
+            profile=chosen,
+            settings=resolved,
+            rank=rank,
+            progress=self.progress,
+        )
+        return desk, meter
+
+    def _memory_key(self, desk: Desk, document: Document) -> str:
+        """A hash of all that makes a memory what it is: document, settings, prompts, model."""
+        settings = replace(desk.settings, strategy=None, max_pages=None, answer_each_step=False)
+        profile = {**asdict(desk.profile), "why": ""}
+        parts = [
+            document.id,
+            asdict(settings),
+            {k: profile[k] for k in ("gist", "block_words", "gist_share", "check_names")},
+            dict(desk.profile.sampling),
+            [str(i) for i in reading.prompt_ids(desk)],
+            desk.model.name,
+            desk.model.capabilities.context_tokens,
+        ]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def load(source: str | Path) -> Document:
+    """The document behind a path, URL, arXiv id or `-`, without a model."""
+    config = configuration.load()
+    return documents.load(source, cache_dir=config.fetched, allow_private=config.allow_private)
+
+
+def read(source: str | Path | Document, **settings: Any) -> GistMemory:
+    """The gist memory of a document, through the default library."""
+    return Library().read(source, **settings)
+
+
+def ask(question: str, source: GistMemory | Document | str | Path, **settings: Any) -> Answer:
+    """The answer to a question about a document, through the default library."""
+    return Library().ask(question, source, **settings)

@@ -1,0 +1,147 @@
+"""Response (Section 3.2): the question asked once more over gists and opened pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reread.errors import ContextExceeded, UsageError
+from reread.reading import look_up, quotes, replies
+from reread.reading.desk import Desk, one_of
+from reread.reading.fit import fitted
+from reread.reading.marks import Marks
+from reread.reading.render import render, tags
+from reread.text import count_words
+from reread.types import Answer, Citation, GistMemory, compression_rate
+
+_FREE_TOKENS, _SHORT_TOKENS, _CHOICE_TOKENS = 600, 160, 64
+_MOST_OPTIONS = 26
+
+
+def answer(desk: Desk, memory: GistMemory, question: str, options: Sequence[str] = ()) -> Answer:
+    """The answer to the question, or the one option of a multiple choice.
+
+    Raises:
+        UsageError: the question is empty, or there is one option or more than 26.
+        ContextExceeded: the question alone does not fit the window.
+        MalformedReply: the model gave no usable answer twice.
+    """
+    question = " ".join(question.split())
+    if not question:
+        raise UsageError("the question is empty", hint="Ask something")
+    if len(options) == 1 or len(options) > _MOST_OPTIONS or len(set(options)) != len(options):
+        raise UsageError(
+            f"{len(options)} options cannot be chosen from",
+            hint=f"Give 2 to {_MOST_OPTIONS} different ones",
+        )
+    memory = fitted(desk, memory)
+    reply = _Reply(desk, memory, question, tuple(options))
+    if not reply.fits([]):
+        raise ContextExceeded(
+            f"the question of {count_words(question)} words does not fit the model's window",
+            hint="Ask a shorter question or use a model with a larger window",
+        )
+    found = _look_up(desk, memory, question, reply)
+    text, named, choice = reply.over(found.opened)
+    opened = tuple(sorted(found.opened))
+    return Answer(
+        text=text or replies.NOT_IN_DOCUMENT,
+        grounded=bool(text),
+        strategy=desk.settings.strategy or "parallel",
+        pages_read=opened,
+        memory=memory,
+        citations=_citations(memory, question, text, named, opened),
+        choice=choice,
+        compression_rate=compression_rate(
+            count_words(reply.context(found.opened)), memory.document.words
+        ),
+        fallbacks=tuple(found.fallbacks),
+        model=desk.model.name,
+    )
+
+
+def _look_up(desk: Desk, memory: GistMemory, question: str, reply: _Reply) -> look_up.LookUp:
+    if desk.settings.strategy == "gists":
+        return look_up.LookUp()
+    if desk.settings.strategy == "parallel":
+        return look_up.parallel(desk, memory, reply.marks, question, reply.fits)
+    each_step = reply.so_far if desk.settings.answer_each_step else None
+    return look_up.sequential(desk, memory, reply.marks, question, reply.fits, each_step)
+
+
+@dataclass(slots=True)
+class _Reply:
+    """The last call of a question: how its prompt is made, whether it fits, what comes back."""
+
+    desk: Desk
+    memory: GistMemory
+    question: str
+    options: tuple[str, ...]
+
+    @property
+    def marks(self) -> Marks:
+        return tags(self.memory, self.question, *self.options)
+
+    def context(self, opened: Sequence[int]) -> str:
+        return render(self.memory, self.marks, opened, layout=self.desk.profile.layout)
+
+    def fits(self, opened: list[int]) -> bool:
+        return self.desk.fits(self._prompt(), self._values(opened, ""), self._room())
+
+    def so_far(self, opened: list[int], earlier: str) -> str:
+        return self.over(opened, earlier)[0] or replies.NOT_IN_DOCUMENT
+
+    def over(
+        self, opened: Sequence[int], earlier: str = ""
+    ) -> tuple[str, tuple[tuple[int, str], ...], int | None]:
+        """The answer's text, the quotes it names, and the option chosen, over these pages."""
+        values = self._values(opened, earlier)
+        shares = look_up.shared(self.memory)
+        if not self.options:
+            text, named = self.desk.ask(
+                self._prompt(), values, replies.answer, max_tokens=self._room(), shares=shares
+            )
+            return text, named, None
+        letters = replies.option_letters(len(self.options))
+        chosen = self.desk.ask(
+            self._prompt(),
+            values,
+            lambda reply: replies.choice(reply, self.options),
+            max_tokens=self._room(),
+            schema=one_of("choice", letters),
+            shares=shares,
+        )
+        return self.options[chosen], (), chosen
+
+    def _prompt(self) -> str:
+        return "answer-choice" if self.options else self.desk.profile.answer
+
+    def _room(self) -> int:
+        if self.options:
+            return _CHOICE_TOKENS
+        return _FREE_TOKENS if self.desk.profile.answer == "answer-free" else _SHORT_TOKENS
+
+    def _values(self, opened: Sequence[int], earlier: str) -> dict[str, str]:
+        values = {"memory": self.context(opened), "question": self.question, "earlier": earlier}
+        if self.options:
+            letters = replies.option_letters(len(self.options))
+            lines = [f"{a}. {o}" for a, o in zip(letters, self.options, strict=True)]
+            values["options"] = "\n".join(lines)
+        return values
+
+
+def _citations(
+    memory: GistMemory,
+    question: str,
+    text: str,
+    named: tuple[tuple[int, str], ...],
+    opened: tuple[int, ...],
+) -> tuple[Citation, ...]:
+    """Quotes the model gave, checked; where it gave none that stands, sentences found by rule."""
+    if not text:
+        return ()
+    checked = quotes.cite(named, memory.pages, memory.document)
+    if any(c.status != "unverified" for c in checked):
+        return checked
+    pages = [p for p in memory.pages if p.number in opened] or list(memory.pages)
+    return (*quotes.support(question, text, pages, memory.document), *checked)

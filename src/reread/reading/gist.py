@@ -1,0 +1,129 @@
+"""Memory gisting (Section 3.1): each page shortened, without a question in mind.
+
+A page is gisted in one call, or in blocks where the profile or the window asks for it. A gist that
+cannot be had is replaced by the page's own words, and that is recorded, never hidden.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from reread.errors import MalformedReply
+from reread.reading import replies
+from reread.reading.desk import Desk
+from reread.reading.marks import Marks
+from reread.text import count_words, cut_within, sentences
+from reread.types import Completion, Fallback
+
+_NOTHING_TO_SHORTEN_WORDS = 30  # a page this short is its own gist
+_TOKENS_A_WORD = 2.2
+
+
+@dataclass(frozen=True, slots=True)
+class Gist:
+    """A gist, and the fallback taken when a reply could not be used."""
+
+    text: str
+    fallback: Fallback | None = None
+
+
+def gist(desk: Desk, number: int, text: str, shown: str | None = None) -> Gist:
+    """The gist of page `number`, whose text is `text`.
+
+    `shown` is that text as the call that chose the page's end saw it, so that both calls share it.
+    """
+    text = text.strip()
+    if count_words(text) <= _NOTHING_TO_SHORTEN_WORDS:
+        return Gist(text)
+    if desk.profile.block_words:
+        return _in_blocks(desk, number, text, desk.profile.block_words)
+    room = _page_room(desk, text)
+    if not desk.fits("gist-page", {"text": shown or text}, room):
+        return _in_blocks(desk, number, text, _block_that_fits(desk))
+    try:
+        return Gist(_whole(desk, text, shown or text, room))
+    except MalformedReply as error:
+        return Gist(text, Fallback(phase="gist", page=number, reason=error.message))
+
+
+def _whole(desk: Desk, text: str, shown: str, room: int) -> str:
+    marks = Marks.absent_from([text]) if shown != text else None
+    return str(
+        desk.ask(
+            "gist-page",
+            {"text": shown},
+            lambda reply: replies.gist(reply, text, marks),
+            max_tokens=room,
+            extra=desk.profile.sampling,
+        )
+    )
+
+
+def _page_room(desk: Desk, text: str) -> int:
+    """Tokens for a gist: as long as the page at most, since a longer one is refused anyway."""
+    return min(desk.tokens(text) + 64, desk.model.capabilities.context_tokens // 2)
+
+
+def _block_that_fits(desk: Desk) -> int:
+    return max(20, desk.model.capabilities.context_tokens // 8)
+
+
+def _in_blocks(desk: Desk, number: int, text: str, block_words: int) -> Gist:
+    """One sentence or so for each block, joined in order."""
+    parts: list[str] = []
+    failed: list[str] = []
+    for block in blocks(text, block_words):
+        words = max(8, round(count_words(block) * min(desk.profile.gist_share, 0.5)))
+        try:
+            parts.append(_of_block(desk, block, words))
+        except MalformedReply as error:
+            failed.append(error.message)
+            parts.append(_opening(block, words))
+    reason = f"{len(failed)} of {len(parts)} blocks: {failed[0]}" if failed else ""
+    fallback = Fallback(phase="gist", page=number, reason=reason) if failed else None
+    return Gist(" ".join(parts), fallback)
+
+
+def _of_block(desk: Desk, block: str, words: int) -> str:
+    if count_words(block) <= _NOTHING_TO_SHORTEN_WORDS:
+        return " ".join(block.split())
+
+    def parse(reply: Completion) -> str:
+        text = replies.gist(reply, block)
+        if desk.profile.check_names and (absent := replies.invented(text, block)):
+            raise MalformedReply(f"the gist invents {', '.join(absent[:3])}", reply=text)
+        return " ".join(text.split())
+
+    return str(
+        desk.ask(
+            "gist-block",
+            {"text": block, "words": str(words)},
+            parse,
+            max_tokens=int(words * _TOKENS_A_WORD) + 32,
+            extra=desk.profile.sampling,
+        )
+    )
+
+
+def blocks(text: str, words: int) -> Iterator[str]:
+    """Consecutive parts of about `words` words, cut at sentence ends where there are some."""
+    start, shares = 0, words * 12
+    total = count_words(text)
+    count = max(1, round(total / words))
+    even = max(12, total * 12 // count)
+    while start < len(text):
+        rest = text[start:]
+        if count_words(rest) * 12 <= even * 4 // 3:
+            end = len(text)
+        else:
+            end = cut_within(text, start, len(text), even * 2 // 3, max(even, shares))
+        if piece := text[start:end].strip():
+            yield piece
+        start = end
+
+
+def _opening(block: str, words: int) -> str:
+    """The block's own first sentence, cut to twice `words`: the visible stand-in for its gist."""
+    start, end = sentences(block)[0]
+    return " ".join(block[start:end].split()[: 2 * words])

@@ -1,0 +1,239 @@
+"""Episode pagination (Section 3.1): where to pause reading.
+
+Invariant: pages partition the document's text. Every page but the last holds `min_words` to
+`max_words` words, and each step consumes at least one paragraph, so the words shown to the model
+are at most `max_words / min_words` times the document plus one window (Section 3.3).
+
+A pause is offered only where the page before it is long enough and, once the end of the document
+is in sight, where what follows is long enough to be a page. So a short tail joins the page before
+it whenever that still fits, without a rule of its own. A paragraph that would leave a page too
+short by being too long is cut, at a sentence's end where there is one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from reread.errors import MalformedReply
+from reread.reading import replies
+from reread.reading.desk import CHOICE_TOKENS, Desk, one_of
+from reread.reading.marks import Marks
+from reread.text import cut_within, word_shares
+from reread.types import Document, Page, Settings
+
+SHARES = 12  # of a word, as `text.word_shares` counts
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A paragraph, or the part of one that was cut; `shares` is its size in twelfths of a word."""
+
+    start: int
+    end: int
+    kind: str
+    shares: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What one step sees: units `first` up to `last`, and the indices where a page may end.
+
+    A label `p` ends the page before unit `p`. The last label is the window's end.
+    """
+
+    units: list[Unit]
+    first: int
+    last: int
+    labels: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A chosen label, the page's text as the model saw it, and why it is a fallback, if it is."""
+
+    label: int
+    shown: str | None = None
+    fallback: str | None = None
+
+
+Chooser = Callable[[Window, Page | None], Pause]
+
+
+@dataclass(frozen=True, slots=True)
+class PageShown:
+    """A page, and its text as the call that chose its end saw it (None when there was none)."""
+
+    page: Page
+    shown: str | None
+    fallback: str | None
+
+
+def paginate(document: Document, settings: Settings, choose: Chooser) -> Iterator[PageShown]:
+    """The pages of the document in order, each as soon as its end is chosen."""
+    low, high = (settings.min_words or 1) * SHARES, (settings.max_words or 1) * SHARES
+    text = document.text
+    units = [
+        Unit(p.start, p.end, p.kind, word_shares(text[p.start : p.end]))
+        for p in document.paragraphs
+    ]
+    first, start, number = 0, 0, 1
+    previous: Page | None = None
+    while first < len(units):
+        window = _window(text, units, first, low, high)
+        pause = choose(window, previous) if len(window.labels) > 1 else Pause(window.last)
+        end = units[pause.label].start if pause.label < len(units) else len(text)
+        page = Page.of(document, number, start, end, fallback=pause.fallback is not None)
+        yield PageShown(page, pause.shown, pause.fallback)
+        first, start, number, previous = pause.label, end, number + 1, page
+
+
+def _window(text: str, units: list[Unit], first: int, low: int, high: int) -> Window:
+    """The units from `first` that fit `high` shares; one is cut where `low` could not be met."""
+    last, total = first, 0
+    while last < len(units) and total + units[last].shares <= high:
+        total += units[last].shares
+        last += 1
+    if last < len(units) and total < low:
+        unit = units[last]
+        at = cut_within(text, unit.start, unit.end, low - total, high - total)
+        units[last : last + 1] = _cut(text, unit, at)
+        total += units[last].shares
+        last += 1
+    return Window(units, first, last, tuple(_labels(units, first, last, low)))
+
+
+def _cut(text: str, unit: Unit, at: int) -> list[Unit]:
+    left, right = text[unit.start : at], text[at : unit.end]
+    parts = [Unit(unit.start, at, unit.kind, word_shares(left))]
+    if right:
+        parts.append(Unit(at, unit.end, unit.kind, word_shares(right)))
+    return parts
+
+
+def _labels(units: list[Unit], first: int, last: int, low: int) -> Iterator[int]:
+    at_end = last == len(units)
+    after = sum(u.shares for u in units[first:last]) if at_end else low
+    before = 0
+    for label in range(first + 1, last):
+        before += units[label - 1].shares
+        after -= units[label - 1].shares if at_end else 0
+        if before >= low and after >= low and units[label - 1].kind != "heading":
+            yield label
+    yield last
+
+
+# -- who chooses --------------------------------------------------------------------------------
+
+_SCENE_BREAK = re.compile(r"[\s*#~_=·•—-]{1,40}")
+_CHAPTER = re.compile(r"(?:chapter|part|book|section|act|scene)\s+[\divxlc]+\b.*", re.IGNORECASE)
+
+
+def by_structure(document: Document) -> Chooser:
+    """Chooses the label at the strongest structural break, the last among equals."""
+
+    def choose(window: Window, previous: Page | None) -> Pause:
+        strength = [(_strength(document.text, window.units, p), p) for p in window.labels]
+        return Pause(max(strength)[1])
+
+    return choose
+
+
+def _strength(text: str, units: list[Unit], label: int) -> int:
+    if label >= len(units):
+        return 3
+    after = text[units[label].start : units[label].end]
+    before = text[units[label - 1].start : units[label - 1].end]
+    if units[label].kind == "heading" or (len(after) < 80 and _CHAPTER.fullmatch(after)):
+        return 3
+    return 2 if _SCENE_BREAK.fullmatch(before) or _SCENE_BREAK.fullmatch(after) else 1
+
+
+def uniform(document: Document, settings: Settings) -> Chooser:
+    """Chooses the label nearest to the middle of the allowed sizes (the ablation of Table 5)."""
+    target = ((settings.min_words or 1) + (settings.max_words or 1)) / 2 * SHARES
+
+    def choose(window: Window, previous: Page | None) -> Pause:
+        def distance(label: int) -> float:
+            return abs(sum(u.shares for u in window.units[window.first : label]) - target)
+
+        return Pause(min(window.labels, key=distance))
+
+    return choose
+
+
+def by_model(desk: Desk, document: Document) -> Chooser:
+    """Lets the model choose a label; the window's end, recorded, when it names none twice."""
+    marks = Marks.absent_from([document.text])
+
+    def choose(window: Window, previous: Page | None) -> Pause:
+        labels = list(window.labels)
+        while len(labels) > 1:
+            values = _prompt_values(desk, document, window, labels, marks, previous)
+            if desk.fits("paginate", values, CHOICE_TOKENS):
+                break
+            labels = labels[: len(labels) // 2]
+        else:
+            return Pause(window.last, None, "the window does not fit the model")
+        offered = list(range(1, len(labels) + 1))
+        try:
+            number = desk.ask(
+                "paginate",
+                values,
+                lambda reply: replies.mark(reply, offered, marks),
+                max_tokens=CHOICE_TOKENS,
+                schema=one_of("mark", offered),
+            )
+        except MalformedReply as error:
+            return Pause(window.last, None, error.message)
+        label = labels[number - 1]
+        return Pause(label, _marked(document, window, labels, marks, label))
+
+    return choose
+
+
+def _prompt_values(
+    desk: Desk,
+    document: Document,
+    window: Window,
+    labels: list[int],
+    marks: Marks,
+    previous: Page | None,
+) -> dict[str, str]:
+    end = labels[-1]
+    before = after = ""
+    if desk.settings.previous_page and previous is not None:
+        before = f"(The page before, only for context:)\n{previous.text.strip()}\n(The passage:)\n"
+    if desk.settings.next_paragraph and end < len(window.units):
+        unit = window.units[end]
+        after = f"\n\n(It goes on:)\n{document.text[unit.start : unit.end]} …"
+    shown = _marked(document, window, labels, marks, end)
+    return {
+        "before": before,
+        "text": f"{shown}\n\n{marks(len(labels))}",
+        "after": after,
+        "mark": marks(1),
+        "last": str(len(labels)),
+    }
+
+
+def _marked(document: Document, window: Window, labels: list[int], marks: Marks, end: int) -> str:
+    """The units up to `end` with the marks between them, the same for every `end`."""
+    numbers = {label: k for k, label in enumerate(labels, 1)}
+    parts: list[str] = []
+    for k in range(window.first, end):
+        if k in numbers:
+            parts.append(marks(numbers[k]))
+        unit = window.units[k]
+        parts.append(document.text[unit.start : unit.end].strip())
+    return "\n\n".join(parts)
+
+
+def chooser(desk: Desk, document: Document) -> Chooser:
+    """The chooser that the settings name."""
+    if desk.settings.pagination == "model":
+        return by_model(desk, document)
+    if desk.settings.pagination == "uniform":
+        return uniform(document, desk.settings)
+    return by_structure(document)

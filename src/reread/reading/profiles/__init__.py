@@ -1,0 +1,134 @@
+"""Profiles and presets: how reading suits a model and a kind of text, as data.
+
+A profile names the prompts, the layout and the page sizes that suit a model; a preset holds the
+settings of one of the paper's datasets. Both fill what `Settings` leaves open, and what came out
+is recorded with the memory.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib import resources
+from typing import Any, Literal
+
+from reread.errors import SettingsError
+from reread.types import Settings
+
+PAGINATIONS = ("model", "uniform", "structure")
+STRATEGIES = ("parallel", "sequential", "gists")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Profile:
+    """How a kind of model reads best.
+
+    `block_words` of 0 gists a page in one call, otherwise a page is gisted in blocks of about that
+    many words, each into `gist_share` of its words. With `check_names` a gist that holds a number
+    or a name absent from its block is refused. `layout` says where opened pages stand: `in-place`
+    of their gists, or `appended` after all gists. `look_up` is `model`, `lexical` or `both`.
+    `sampling` are parameters for gisting beyond the common ones.
+    """
+
+    name: str
+    why: str
+    pagination: str
+    gist: str
+    answer: str
+    layout: Literal["in-place", "appended"]
+    look_up: Literal["model", "lexical", "both"]
+    max_pages: int
+    min_words: int | None = None
+    max_words: int | None = None
+    block_words: int = 0
+    gist_share: float = 1.0
+    check_names: bool = False
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+
+
+def profile(name: str) -> Profile:
+    """The profile with this name.
+
+    Raises:
+        SettingsError: there is none; the message lists the known ones.
+    """
+    folder = resources.files(__name__)
+    known = sorted(
+        f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith("toml")
+    )
+    if name not in known:
+        raise SettingsError(f"there is no profile {name!r}", hint=f"Known are {', '.join(known)}")
+    return Profile(name=name, **tomllib.loads((folder / f"{name}.toml").read_text("utf-8")))
+
+
+def preset(name: str) -> Settings:
+    """The settings of one of the paper's datasets (Table 8).
+
+    Raises:
+        SettingsError: there is none; the message lists the known ones.
+    """
+    file = resources.files("reread.reading") / "presets.toml"
+    known: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
+    if name not in known:
+        raise SettingsError(f"there is no preset {name!r}", hint=f"Known are {', '.join(known)}")
+    return Settings(**known[name])
+
+
+def resolve(
+    settings: Settings, *, document_words: int, context_tokens: int, suited: str
+) -> tuple[Settings, Profile]:
+    """Settings without None, and the profile they are for.
+
+    `suited` is the profile the model asks for, used when the settings name none.
+
+    Raises:
+        SettingsError: a value is unknown or out of range, or values contradict each other.
+    """
+    chosen = profile(settings.profile or suited)
+    longest = settings.max_words or chosen.max_words
+    if longest is None:
+        longest = _page_size(document_words, context_tokens)
+        if settings.min_words is not None:
+            longest = max(longest, settings.min_words + 1)
+    shortest = settings.min_words
+    if shortest is None:
+        ratio = (chosen.min_words or 280) / (chosen.max_words or 600)
+        shortest = max(1, min(round(longest * ratio), longest - 1))
+    complete = replace(
+        settings,
+        profile=chosen.name,
+        min_words=shortest,
+        max_words=longest,
+        pagination=settings.pagination or chosen.pagination,
+        strategy=settings.strategy or "parallel",
+        max_pages=chosen.max_pages if settings.max_pages is None else settings.max_pages,
+    )
+    _check(complete)
+    return complete, chosen
+
+
+def _check(s: Settings) -> None:
+    if s.pagination not in PAGINATIONS:
+        known = ", ".join(PAGINATIONS)
+        raise SettingsError(f"there is no pagination {s.pagination!r}", hint=f"Known are {known}")
+    if s.strategy not in STRATEGIES:
+        known = ", ".join(STRATEGIES)
+        raise SettingsError(f"there is no strategy {s.strategy!r}", hint=f"Known are {known}")
+    if not 1 <= (s.min_words or 0) < (s.max_words or 0):
+        raise SettingsError(
+            f"page sizes of {s.min_words} to {s.max_words} words cannot be kept",
+            hint="min_words must be at least 1 and below max_words",
+        )
+    if (s.max_pages or 0) < 0:
+        raise SettingsError(f"max_pages is {s.max_pages}, but cannot be negative")
+
+
+def _page_size(document_words: int, context_tokens: int) -> int:
+    """Words of the longest page: 600 as for QuALITY, more where the document is long.
+
+    Longer pages compress better, so a book's gists still fit beside an opened page. A page never
+    takes more than a fifth of the window, at an estimated 1.5 tokens a word.
+    """
+    by_document = min(3000, max(600, document_words // 40))
+    return max(60, min(by_document, int(context_tokens / 1.5 / 5)))

@@ -1,0 +1,59 @@
+"""Answers and memories as the JSON that users and programs rely on."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from reread.types import Answer, Document, GistMemory, Usage
+
+
+def answer(a: Answer) -> dict[str, Any]:
+    """The object that `reread ask --json` prints; page numbers count from 1."""
+    return {
+        "answer": a.text,
+        "grounded": a.grounded,
+        "strategy": a.strategy,
+        "citations": [asdict(c) for c in a.citations],
+        "pages_read": list(a.pages_read),
+        "thoughts_used": list(a.thoughts_used),
+        "thought_kept": a.thought_kept,
+        "document": document(a.document) | {"pages": len(a.memory.pages)},
+        "compression_rate": round(a.compression_rate, 2),
+        "usage": usage(a.usage),
+        "model": a.model,
+        **({"choice": a.choice} if a.choice is not None else {}),
+        **({"fallbacks": [asdict(f) for f in a.fallbacks]} if a.fallbacks else {}),
+    }
+
+
+def document(d: Document) -> dict[str, Any]:
+    """Which document is meant."""
+    return {"id": d.id, "title": d.title, "words": d.words}
+
+
+def usage(u: Usage) -> dict[str, Any]:
+    """What was consumed, with the same by phase."""
+    flat = {k: v for k, v in asdict(u).items() if k != "phases"} | {"seconds": round(u.seconds, 3)}
+    if u.phases:
+        flat["phases"] = {name: usage(part) for name, part in u.phases.items()}
+    return flat
+
+
+def memory(m: GistMemory, *, pages: bool = False) -> dict[str, Any]:
+    """A memory, with the text of its pages where asked for."""
+    out: dict[str, Any] = {
+        "document": document(m.document) | {"pages": len(m.pages)},
+        "coverage": asdict(m.document.coverage),
+        "compression_rate": round(m.compression_rate, 2),
+        "settings": asdict(m.settings),
+        "prompts": list(m.prompts),
+        "model": m.model,
+        "fallbacks": [asdict(f) for f in m.fallbacks],
+        "usage": usage(m.usage),
+    }
+    if pages:
+        out["pages"] = [
+            asdict(page) | {"gist": gist} for page, gist in zip(m.pages, m.gists, strict=True)
+        ]
+    return out
