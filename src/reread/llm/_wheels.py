@@ -41,7 +41,7 @@ def download(distribution: str, version: str, folder: Path) -> None:
         raise ModelUnavailable(f"{command[0]} cannot be run: {error.strerror}") from error
     if done.returncode:
         said = _complaint(done.stderr.decode(errors="replace"))
-        raise ModelUnavailable(f"{distribution} {version} was not brought ({said})")
+        raise ModelUnavailable(f"{distribution} {version} did not come: {said}")
 
 
 def _client() -> list[str]:

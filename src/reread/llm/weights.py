@@ -172,6 +172,8 @@ def pull(
             if found := installed(weights, folder) or _adopt(site, report):
                 return found
             return _first(fetchers, site, report)
+    except BrokenPipeError:
+        raise  # of the caller's progress; no file raises it
     except OSError as error:
         # Network trouble never arrives here: it is a ModelError by then.
         raise _unwritable(site, error) from error
@@ -266,9 +268,9 @@ def _first(fetchers: Mapping[str, Callable[[], None]], site: _Site, report: _Rep
     for name, fetch in fetchers.items():
         try:
             while True:
-                resumed = site.have() > 0
                 if site.have() > site.weights.size_bytes:
                     site.drop()
+                resumed = site.have() > 0
                 if site.have() < site.weights.size_bytes:
                     fetch()
                 report(site.weights.size_bytes, "checking")
@@ -281,8 +283,9 @@ def _first(fetchers: Mapping[str, Callable[[], None]], site: _Site, report: _Rep
             raise  # the folder, not the source
         except ModelError as error:
             tried.append(f"{name}: {error}")
+    reasons = "; ".join(tried) or "no source holds them"
     raise WeightsMissing(
-        f"the weights of {site.weights.name} could not be fetched ({'; '.join(tried)})",
+        f"the weights of {site.weights.name} could not be fetched ({reasons})",
         hint="Check the network and pull again, it goes on where it stopped; or put "
         f"{site.weights.file} into {site.folder} and pull",
     )
@@ -309,13 +312,18 @@ def _from_hub(site: _Site, hub: str, report: _Report) -> None:
                 if have == weights.size_bytes:
                     return
                 if have <= before and not (have == 0 < before):  # dropped: it may start afresh
-                    reason = "no connection" if have == 0 else "the connection broke off"
-                    if isinstance(failure, httpx.TimeoutException):
-                        reason = "no answer in time"
-                    raise ModelUnavailable(f"{reason} to {hub}", answered=have > 0) from failure
+                    raise _silent(hub, failure) from failure
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise ModelUnavailable(f"{hub} cannot be asked: {error}") from error
     raise ModelUnavailable(f"the connection to {hub} broke off too often")
+
+
+def _silent(hub: str, failure: httpx.TransportError | None) -> ModelUnavailable:
+    if isinstance(failure, httpx.TimeoutException):
+        return ModelUnavailable(f"no answer in time from {hub}", answered=False)
+    if isinstance(failure, httpx.ConnectError):
+        return ModelUnavailable(f"no connection to {hub}", answered=False)
+    return ModelUnavailable(f"the connection to {hub} broke off")
 
 
 def _stream(client: httpx.Client, address: str, site: _Site, report: _Report) -> None:
