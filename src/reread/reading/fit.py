@@ -29,16 +29,16 @@ def fitted(desk: Desk, memory: GistMemory) -> GistMemory:
         ContextExceeded: the window is too small for one gist.
     """
     room = _room(desk)
-    rounds = 0
-    while _gist_tokens(desk, memory) > room:
+    willing = True
+    while (excess := _gist_tokens(desk, memory) - room) > 0:
         if len(memory.pages) == 1:
             return _cut_gist(desk, memory, room)
-        consent = rounds == 0
-        joined = _joined_by_model(desk, memory) if consent else _joined_by_length(memory)
-        if not joined:
-            joined = _joined_by_length(memory)
-        memory = _merged(desk, memory, joined, forced=not consent)
-        rounds += 1
+        joined = _joined(desk, memory, excess, willing=willing)
+        forced = not joined
+        if forced:
+            willing = False  # the model keeps apart what is left: asking it again changes nothing
+            joined = _joined(desk, memory, excess, willing=False)
+        memory = _merged(desk, memory, joined, forced=forced or not willing)
         desk.report("merge", 0, memory.document.words, f"{len(memory.pages)} pages")
     return memory
 
@@ -58,36 +58,36 @@ def _gist_tokens(desk: Desk, memory: GistMemory) -> int:
     return desk.tokens(render(memory, tags(memory), layout="in-place"))
 
 
-def _joined_by_model(desk: Desk, memory: GistMemory) -> set[int]:
-    """Indices of pages that join the page after them; no page joins twice in one round."""
-    joined: set[int] = set()
-    for k in range(len(memory.pages) - 1):
-        if k - 1 in joined:
-            continue
-        first, second = memory.pages[k], memory.pages[k + 1]
-        values = {"first": first.text.strip(), "second": second.text.strip()}
-        if not desk.fits("merge", values, _MERGE_TOKENS):
-            values = {"first": memory.gists[k], "second": memory.gists[k + 1]}
-        try:
-            apart = desk.ask("merge", values, replies.new_section, max_tokens=_MERGE_TOKENS)
-        except MalformedReply:
-            apart = True
-        if not apart:
-            joined.add(k)
-    return joined
+def _joined(desk: Desk, memory: GistMemory, excess: int, *, willing: bool) -> set[int]:
+    """Indices of pages that join the page after them, the shortest pairs first.
 
-
-def _joined_by_length(memory: GistMemory) -> set[int]:
-    """Half of all neighbouring pairs, those with the shortest pages first."""
+    Enough to save `excess` tokens at an estimated third of each pair's gists; no page joins twice.
+    With `willing` only pairs of which the model says that the second begins nothing new.
+    """
     pages = memory.pages
-    pairs = sorted(range(len(pages) - 1), key=lambda k: pages[k].words + pages[k + 1].words)
     joined: set[int] = set()
-    for k in pairs:
-        if not {k - 1, k, k + 1} & joined:
-            joined.add(k)
-        if len(joined) * 4 >= len(pages):
+    saved = 0.0
+    for k in sorted(range(len(pages) - 1), key=lambda k: pages[k].words + pages[k + 1].words):
+        if {k - 1, k, k + 1} & joined:
+            continue
+        if willing and _begins_anew(desk, memory, k):
+            continue
+        joined.add(k)
+        saved += desk.tokens(memory.gists[k], memory.gists[k + 1]) / 3
+        if saved >= excess:
             break
     return joined
+
+
+def _begins_anew(desk: Desk, memory: GistMemory, k: int) -> bool:
+    first, second = memory.pages[k].text.strip(), memory.pages[k + 1].text.strip()
+    values = {"first": first, "second": second}
+    if not desk.fits("merge", values, _MERGE_TOKENS):
+        values = {"first": memory.gists[k], "second": memory.gists[k + 1]}
+    try:
+        return bool(desk.ask("merge", values, replies.new_section, max_tokens=_MERGE_TOKENS))
+    except MalformedReply:
+        return True
 
 
 def _merged(desk: Desk, memory: GistMemory, joined: set[int], *, forced: bool) -> GistMemory:
