@@ -320,21 +320,23 @@ def test_a_whole_or_too_long_leftover_is_never_taken_unchecked(
 
 @pytest.mark.parametrize("says_length", [True, False])
 @pytest.mark.parametrize(
-    ("body", "reason"),
+    ("body", "reasons"),
     [
-        (bytes(len(DATA)), "pinned SHA-256"),
-        (DATA + b"more", "pinned 300000"),
-        (DATA[:-1], "pinned 300000|broke off"),
+        (bytes(len(DATA)), ("pinned SHA-256", "pinned SHA-256")),
+        (DATA + b"more", ("has 300004 bytes", "sends more than the pinned 300000")),
+        (DATA[:-1], ("has 299999 bytes", "broke off")),
     ],
 )
 def test_a_wrong_file_is_refused(
-    tmp_path: Path, hub: Hub, body: bytes, reason: str, says_length: bool
+    tmp_path: Path, hub: Hub, body: bytes, reasons: tuple[str, str], says_length: bool
 ) -> None:
     hub.body, hub.says_length = body, says_length
-    with pytest.raises(WeightsMissing, match=reason):
+    with pytest.raises(WeightsMissing, match=reasons[0] if says_length else reasons[1]):
         weights.pull(TINY, tmp_path, hub=hub.base, sources=("hub",))
     assert weights.installed(TINY, tmp_path) is None
-    assert not (tmp_path / "tiny.gguf").exists()
+    if len(body) >= len(DATA):  # a short one may still be the start of the right file
+        assert visible(tmp_path) == []
+    assert len(hub.asked) <= 4
     hub.body, hub.says_length = DATA, True
     assert weights.pull(TINY, tmp_path, hub=hub.base).read_bytes() == DATA
 
@@ -356,6 +358,16 @@ def test_a_hub_that_always_breaks_at_the_same_byte_is_given_up(tmp_path: Path, h
     with pytest.raises(WeightsMissing, match="broke off"):
         weights.pull(TINY, tmp_path, hub=hub.base, sources=("hub",))
     assert hub.sent == [(0, 100_000)] * 2
+
+
+def test_a_start_made_anew_does_not_keep_the_old_bytes_behind_it(tmp_path: Path, hub: Hub) -> None:
+    part = tmp_path / "tiny.gguf.part"
+    part.write_bytes(bytes(100_000))
+    hub.ranges = False
+    hub.breaks_after = [50_000]
+    with pytest.raises(WeightsMissing, match="broke off"):
+        weights.pull(TINY, tmp_path, hub=hub.base, sources=("hub",))
+    assert part.read_bytes() == DATA[:50_000]
 
 
 # Packages
@@ -536,10 +548,17 @@ def test_offline_is_one_line_that_names_both_tries(tmp_path: Path) -> None:
     assert visible(tmp_path) == []
 
 
-def test_an_address_that_is_none_falls_through_to_the_packages(tmp_path: Path) -> None:
-    for n, address in enumerate(("hub.example", "http://[", "")):
-        path = weights.pull(TINY, tmp_path / str(n), hub=address, package_client=Packages())
-        assert path.read_bytes() == DATA
+@pytest.mark.parametrize("address", ["", "hub.example", "http://a:port", f"http://{'a' * 64}.x"])
+def test_an_address_that_is_none_falls_through_to_the_packages(
+    tmp_path: Path, address: str
+) -> None:
+    path = weights.pull(TINY, tmp_path, hub=address, package_client=Packages())
+    assert path.read_bytes() == DATA
+
+
+def test_an_address_without_its_scheme_is_told(tmp_path: Path) -> None:
+    with pytest.raises(WeightsMissing, match="'hub.example' is not a web address"):
+        weights.pull(TINY, tmp_path, hub="hub.example", package_client=no_packages)
 
 
 def test_a_model_without_a_hub_asks_packages_only(tmp_path: Path, hub: Hub) -> None:

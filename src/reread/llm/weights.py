@@ -268,8 +268,6 @@ def _first(fetchers: Mapping[str, Callable[[], None]], site: _Site, report: _Rep
     for name, fetch in fetchers.items():
         try:
             while True:
-                if site.have() > site.weights.size_bytes:
-                    site.drop()
                 resumed = site.have() > 0
                 if site.have() < site.weights.size_bytes:
                     fetch()
@@ -301,6 +299,7 @@ def _from_hub(site: _Site, hub: str, report: _Report) -> None:
     address = f"{hub.rstrip('/')}/{weights.hub_repo}/resolve/main/{weights.file}"
     try:
         with httpx.Client(timeout=_TIMEOUT, follow_redirects=True) as client:
+            dropped = False
             for _ in range(_ATTEMPTS):
                 before, failure = site.have(), None
                 _room(site, weights.size_bytes - before)
@@ -311,9 +310,11 @@ def _from_hub(site: _Site, hub: str, report: _Report) -> None:
                 have = site.have()
                 if have == weights.size_bytes:
                     return
-                if have <= before and not (have == 0 < before):  # dropped: it may start afresh
+                if have == 0 < before and not dropped:
+                    dropped = True  # it held no start of the hub's file: once more without it
+                elif have <= before:
                     raise _silent(hub, failure) from failure
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
         raise ModelUnavailable(f"{hub} cannot be asked: {error}") from error
     raise ModelUnavailable(f"the connection to {hub} broke off too often")
 
@@ -323,6 +324,8 @@ def _silent(hub: str, failure: httpx.TransportError | None) -> ModelUnavailable:
         return ModelUnavailable(f"no answer in time from {hub}", answered=False)
     if isinstance(failure, httpx.ConnectError):
         return ModelUnavailable(f"no connection to {hub}", answered=False)
+    if isinstance(failure, httpx.UnsupportedProtocol):
+        return ModelUnavailable(f"{hub!r} is not a web address", answered=False)
     return ModelUnavailable(f"the connection to {hub} broke off")
 
 
