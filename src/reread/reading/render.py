@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 
 from reread.reading.marks import Marks
 from reread.types import GistMemory
@@ -15,8 +15,30 @@ def tags(memory: GistMemory, *texts: str) -> Marks:
     return Marks.absent_from((memory.document.text, *memory.gists, *texts), stem="Page ")
 
 
-def render(memory: GistMemory, marks: Marks, opened: Collection[int] = (), *, layout: str) -> str:
-    """The memory with the opened pages in full: in place of their gists, or after all of them."""
+def render(memory: GistMemory, marks: Marks, opened: Sequence[int] = (), *, layout: str) -> str:
+    """The memory with the opened pages in full: in place of their gists, or after all of them.
+
+    `opened` is in the order of importance. Pages after the gists stand in the reverse of it, so
+    that the most important one is nearest to the question.
+    """
+    in_place = opened if layout == "in-place" else ()
+    parts = [
+        f"{marks(page.number)}\n{page.text.strip() if page.number in in_place else gist}"
+        for page, gist in zip(memory.pages, memory.gists, strict=True)
+    ]
+    if opened and layout != "in-place":
+        parts.append(APPENDED)
+        full = {page.number: page.text.strip() for page in memory.pages}
+        parts += [f"{marks(number)}\n{full[number]}" for number in reversed(opened)]
+    return Marks.absent_from((memory.document.text, *memory.gists, *texts), stem="Page ")
+
+
+def render(memory: GistMemory, marks: Marks, opened: Sequence[int] = (), *, layout: str) -> str:
+    """The memory with the opened pages in full: in place of their gists, or after all of them.
+
+    `opened` is in the order of importance. Pages after the gists stand in the reverse of it, so
+    that the most important one is nearest to the question.
+    """
     in_place = opened if layout == "in-place" else ()
     parts = [
         f"{marks(page.number)}\n{page.text.strip() if page.number in in_place else gist}"

@@ -186,13 +186,15 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _ERROR = re.compile(r"\W*(?:error|exception|traceback|failed to|internal server)\b", re.IGNORECASE)
+_LOOP = re.compile(r"\b(\w[^\n]{8,120}?)(?:\W+\1\b){2,}")  # a phrase three times in a row
 _SHORTEST_GIST_WORDS, _FROM_PAGE_WORDS = 4, 60
 
 
 def gist(completion: Completion, source: str, marks: Marks | None = None) -> str:
     """The shortened text alone.
 
-    Refused are: nothing, a refusal, an error text, a text longer than its source, a mere title.
+    Refused are: nothing, a refusal, an error text, a text longer than its source, a mere title, and
+    a phrase repeated over and over.
     """
     text = _unfenced(completion.text).strip()
     if marks is not None:
@@ -206,6 +208,8 @@ def gist(completion: Completion, source: str, marks: Marks | None = None) -> str
     for pattern, what in ((_REFUSAL, "a refusal"), (_ERROR, "an error text")):
         if (found := pattern.match(text)) and found[0].strip() not in source:
             raise MalformedReply(f"the gist is {what}", reply=text)
+    if _LOOP.search(text) and not _LOOP.search(source):
+        raise MalformedReply("the gist repeats itself", reply=text)
     if words > source_words:
         raise MalformedReply("the gist is longer than its page", reply=text)
     if words < _SHORTEST_GIST_WORDS and source_words >= _FROM_PAGE_WORDS:
