@@ -6,10 +6,12 @@ Results go to standard output and all else to standard error. Exit codes: 0 done
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
+from typing import NoReturn
 
-import click
 import typer
 
 from reread.cli import ask, gists, list_, models, pages, read, remove, show
@@ -47,42 +49,73 @@ def _version(
 
 def main() -> None:
     """Runs the command line and ends the process with its exit code."""
+    # A character that the terminal's encoding lacks is shown as another one, not as a failure.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
-        code = app(standalone_mode=False)
+        code = _run(sys.argv[1:])
         sys.stdout.flush()
-    except click.exceptions.Exit as done:
-        code = done.exit_code
-    except click.ClickException as error:
-        error.show()
-        code = 2
-    except (KeyboardInterrupt, click.Abort, Cancelled):
+    except typer.TyperException as error:
+        _leave(_usage_line(error), 2)
+    except (KeyboardInterrupt, typer.Abort, Cancelled):
         _leave("reread: stopped; what was read is kept", 130)
     except Error as error:
-        print(f"reread: {error.line}", file=sys.stderr)
         code = 2 if isinstance(error, UsageError) else 4 if isinstance(error, BudgetReached) else 1
+        _leave(f"reread: {error.line}", code)
     except BrokenPipeError:
         # The reader of our output has gone; nothing more can be said to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+        _leave(None, 0)
+    except OSError as error:
+        _leave(f"reread: {_os_line(error)}", 1)
     except Exception as error:
         if os.environ.get("REREAD_DEBUG"):
             raise
-        print(
-            f"reread: unexpected {type(error).__name__}: {error}. "
+        said = " ".join(str(error).split())
+        _leave(
+            f"reread: unexpected {type(error).__name__}: {said}. "
             "Please report it; REREAD_DEBUG=1 shows where it happened",
-            file=sys.stderr,
+            1,
         )
-        code = 1
-    _leave(None, code if isinstance(code, int) else 0)
+    _leave(None, code)
 
 
-def _leave(line: str | None, code: int) -> None:
-    """Ends the process at once: calls still in flight are not waited for."""
-    if line:
-        print(line, file=sys.stderr)
+def _run(arguments: list[str]) -> int:
+    """The exit code of the verb that the arguments name."""
+    command = typer.main.get_command(app)
     try:
-        sys.stdout.flush()
+        # Not `app()`: it answers Ctrl-C and a closed pipe in its own way.
+        with command.make_context("reread", arguments) as context:
+            command.invoke(context)
+    except typer.Exit as done:
+        return done.exit_code
+    return 0
+
+
+def _usage_line(error: typer.TyperException) -> str:
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "reread"
+    text = error.format_message()
+    if "\n" in text:  # a command without its verb: the message is the whole help
+        return text
+    return f"reread: {text.rstrip('.')}. See `{path} --help`"
+
+
+def _os_line(error: OSError) -> str:
+    place = f" at {error.filename}" if error.filename else ""
+    hint = ". Free some space; finished work is kept" if error.errno == errno.ENOSPC else ""
+    return f"{error.strerror or error}{place}{hint}"
+
+
+def _leave(line: str | None, code: int) -> NoReturn:
+    """Ends the process at once: calls still in flight are not waited for."""
+    try:
+        if line:
+            print(line, file=sys.stderr)
         sys.stderr.flush()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        pass
     except OSError:
         code = code or 1
     os._exit(code)
