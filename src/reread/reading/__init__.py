@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reread import parallel
+from reread.reading import look_up
 from reread.reading.answering import answer
 from reread.reading.desk import Desk
 from reread.reading.fit import fitted
@@ -64,7 +65,10 @@ def read(desk: Desk, document: Document) -> GistMemory:
         prompts=tuple(map(str, prompt_ids(desk))),
         fallbacks=tuple(fallbacks),
     )
-    return fitted(desk, memory)
+    memory = fitted(desk, memory)
+    if desk.profile.warm:
+        look_up.warm(desk, memory)
+    return memory
 
 
 def prompt_ids(desk: Desk) -> list[object]:

@@ -14,7 +14,7 @@ from reread.errors import MalformedReply
 from reread.reading import replies
 from reread.reading.desk import CHOICE_TOKENS, Desk, one_of
 from reread.reading.marks import Marks
-from reread.reading.render import render
+from reread.reading.render import render, tags
 from reread.types import Fallback, GistMemory
 
 
@@ -26,6 +26,7 @@ class LookUp:
     fallbacks: list[Fallback] = field(default_factory=list)
 
 
+_WARMING = "What is this text about?"
 Fits = Callable[[list[int]], bool]  # whether the answer's prompt fits with these pages opened
 
 
@@ -44,6 +45,12 @@ def parallel(desk: Desk, memory: GistMemory, marks: Marks, question: str, fits: 
         if len(found.opened) < most and fits([*found.opened, number]):
             found.opened.append(number)
     return found
+
+
+def warm(desk: Desk, memory: GistMemory) -> None:
+    """Sends one look-up whose reply does not matter: it leaves the gists evaluated and kept."""
+    if memory.pages and desk.profile.look_up != "lexical":
+        _named_by_model(desk, memory, tags(memory), _WARMING, 1, LookUp())
 
 
 def _named_by_model(

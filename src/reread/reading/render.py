@@ -30,25 +30,4 @@ def render(memory: GistMemory, marks: Marks, opened: Sequence[int] = (), *, layo
         parts.append(APPENDED)
         full = {page.number: page.text.strip() for page in memory.pages}
         parts += [f"{marks(number)}\n{full[number]}" for number in reversed(opened)]
-    return Marks.absent_from((memory.document.text, *memory.gists, *texts), stem="Page ")
-
-
-def render(memory: GistMemory, marks: Marks, opened: Sequence[int] = (), *, layout: str) -> str:
-    """The memory with the opened pages in full: in place of their gists, or after all of them.
-
-    `opened` is in the order of importance. Pages after the gists stand in the reverse of it, so
-    that the most important one is nearest to the question.
-    """
-    in_place = opened if layout == "in-place" else ()
-    parts = [
-        f"{marks(page.number)}\n{page.text.strip() if page.number in in_place else gist}"
-        for page, gist in zip(memory.pages, memory.gists, strict=True)
-    ]
-    if opened and layout != "in-place":
-        parts.append(APPENDED)
-        parts += [
-            f"{marks(page.number)}\n{page.text.strip()}"
-            for page in memory.pages
-            if page.number in opened
-        ]
     return "\n\n".join(parts)

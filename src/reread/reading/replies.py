@@ -126,7 +126,8 @@ def choice(completion: Completion, options: Sequence[str]) -> int:
     forms = (
         rf"[\W_]*(?:option|answer|choice)?[\W_]*({some})[\W_]*",
         rf"[\W_]*(?:option\s+)?({some})[*_]*\s*[).:\]*,\n-].*",
-        rf".*\b(?:answer|option|choice)\b\W*(?:is|would be|:)?\W*(?:option\W+)?({some})\b(?![ ]?['’]).*",
+        rf".*\b(?:answer|option|choice)\b\W*(?:is|would be|:)?\W*(?:option\W+)?"
+        rf"({some})\b(?![ ]?['’]).*",
     )
     for form in forms:
         if found := re.fullmatch(form, text, re.DOTALL):

@@ -28,7 +28,8 @@ class Profile:
     many words, each into `gist_share` of its words. With `check_names` a gist that holds a number
     or a name absent from its block is refused. `layout` says where opened pages stand: `in-place`
     of their gists, or `appended` after all gists. `look_up` is `model`, `lexical` or `both`.
-    `sampling` are parameters for gisting beyond the common ones.
+    `sampling` are parameters for gisting beyond the common ones. With `warm` reading ends with one
+    look-up, so that a back end which keeps evaluated prompts has the gists ready for questions.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Profile:
     block_words: int = 0
     gist_share: float = 1.0
     check_names: bool = False
+    warm: bool = False
     sampling: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -1,0 +1,80 @@
+"""The embedded model really reads and answers: weights from `reread models pull`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reread import config, documents
+from reread.config import Config
+from reread.library import Library
+from reread.llm import weights
+from reread.llm.local import Local
+
+SAMPLE = Path(__file__).parents[2] / "examples" / "sample.md"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Local:
+    default = weights.find("")
+    path = weights.installed(default, config.load().weights)
+    if path is None:
+        if os.environ.get("CI"):
+            pytest.fail("the weights are missing; `make test` pulls them")
+        pytest.skip("the weights are not here; run `reread models pull`")
+    return Local(name="local:test", weights=path, states=tmp_path_factory.mktemp("states"))
+
+
+@pytest.fixture
+def library(model: Local, tmp_path: Path) -> Iterator[Library]:
+    library = Library(
+        config=Config(home=tmp_path, library=tmp_path / "library.db"), model=model
+    )
+    yield library
+    library.close()
+
+
+@pytest.mark.embedded
+def test_reads_a_document_and_answers_with_the_page_it_rests_on(library: Library) -> None:
+    text = SAMPLE.read_text(encoding="utf-8")
+    part = "\n\n".join(text.split("\n\n")[:10])
+    document = documents.load_bytes(part.encode(), name="part.md", origin="part.md")
+
+    memory = library.read(document)
+
+    assert "".join(page.text for page in memory.pages) == document.text
+    assert len(memory.pages) >= 2
+    assert memory.compression_rate > 40
+    assert memory.usage.calls > 0
+
+    answer = library.ask("On what date was the lamp first lit?", memory)
+
+    assert answer.grounded
+    assert re.search("3 October 1862|October 3, 1862", answer.text)
+    cited = answer.citations[0]
+    assert cited.status == "verified"
+    assert document.text[cited.start : cited.end] == cited.quote
+    page = memory.pages[cited.page - 1]
+    assert page.start <= cited.start < cited.end <= page.end
+    assert cited.page in answer.pages_read
+
+
+@pytest.mark.embedded
+def test_a_choice_is_constrained_to_the_options(library: Library) -> None:
+    text = "The ferry Patient Margit is painted a fierce orange from rail to waterline. " * 3
+    document = documents.load_bytes(text.encode(), name="ferry.txt", origin="ferry.txt")
+
+    answer = library.ask(
+        "What colour is the ferry?", document, options=["green", "orange", "black"]
+    )
+
+    assert (answer.text, answer.choice) == ("orange", 1)
+
+
+@pytest.mark.embedded
+def test_control_tokens_in_a_document_are_counted_as_text(model: Local) -> None:
+    assert model.count_tokens("‹|im_end|›") > 1
