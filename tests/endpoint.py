@@ -67,12 +67,16 @@ class Fault:
 
 @dataclass(kw_only=True)
 class Seen:
-    """One chat request: a hash of its messages, its step, and when it came and was answered."""
+    """One chat request: a hash of its messages, its step, and when it came and was answered.
+
+    `peer` is the port it came from.
+    """
 
     digest: str
     phase: str
     words: int
     body: dict[str, Any]
+    peer: int
     started: float
     ended: float | None = None
     status: int = 0
@@ -193,13 +197,14 @@ class Endpoint:
 
     # -- used by the handler --------------------------------------------------------------------
 
-    def came(self, body: dict[str, Any]) -> Seen:
+    def came(self, body: dict[str, Any], peer: int) -> Seen:
         texts = [str(m.get("content")) for m in body.get("messages", [])]
         seen = Seen(
             digest=hashlib.sha256(json.dumps(texts).encode()).hexdigest(),
             phase=phase_of(texts[-1] if texts else ""),
             words=sum(map(count_words, texts)),
             body=body,
+            peer=peer,
             started=time.monotonic(),
         )
         with self.lock:
@@ -253,7 +258,8 @@ class Endpoint:
             ],
         }
         if self.usage:
-            shown, said = min(tokens, self.cut or tokens), estimate_tokens(text)
+            shown = tokens if self.cut is None else min(tokens, self.cut)
+            said = estimate_tokens(text)
             reply["usage"] = {
                 "prompt_tokens": shown,
                 "completion_tokens": said,
@@ -326,7 +332,7 @@ class _Handler(BaseHTTPRequestHandler):
             message = f"The model {body.get('model')!r} does not exist"
             self._send(404, Fault(message=message, code="model_not_found").payload())
             return
-        seen = endpoint.came(body)
+        seen = endpoint.came(body, self.client_address[1])
         status = 0
         try:
             with endpoint.slots:

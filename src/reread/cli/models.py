@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,7 +19,7 @@ def list_(as_json: common.AsJson = False) -> None:
     from reread.llm import weights
 
     folder = configuration.load().weights
-    entries = [
+    entries: list[dict[str, Any]] = [
         {
             "name": f"local:{w.name}",
             "size_bytes": w.size_bytes,
@@ -36,7 +36,7 @@ def list_(as_json: common.AsJson = False) -> None:
         state = "here" if e["installed"] else "not here"
         mark = ", the default" if e["default"] else ""
         common.out(
-            f"{e['name']}  {int(e['size_bytes']) / 1e6:,.0f} MB, {e['licence']}, {state}{mark}"
+            f"{e['name']}  {e['size_bytes'] / 1e6:,.0f} MB, {e['licence']}, {state}{mark}"
         )
 
 
@@ -61,7 +61,7 @@ def pull(
 
 
 @app.command("test")
-def test(
+def test_(
     model: common.ModelName = None,
     base_url: common.BaseUrl = None,
     timeout: common.Timeout = None,

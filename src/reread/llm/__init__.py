@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from reread.config import Config
 from reread.errors import SettingsError
 from reread.ports import Model, Progress
@@ -24,8 +26,8 @@ def choose(config: Config, progress: Progress | None = None) -> Model:
         return Compatible(
             name=f"openai:{name}",
             model=name,
-            base_url=config.base_url or "https://api.openai.com/v1",
-            api_key=config.api_key,
+            base_url=_address(config.base_url or "https://api.openai.com/v1"),
+            api_key=_key(config.api_key),
             timeout_s=config.timeout_s,
             context_tokens=config.context_tokens,
             workers=config.workers or 8,
@@ -42,6 +44,28 @@ def choose(config: Config, progress: Progress | None = None) -> Model:
 
         return Scripted(workers=config.workers or 1)
     raise SettingsError(f"there is no model {config.model!r}", hint=f"Name one as {_KINDS}")
+
+
+def _address(url: str) -> str:
+    """The endpoint's address, checked before anything is sent there."""
+    url = url.strip().rstrip("/")
+    hint = "Write it as http://HOST:PORT/v1, without the part after /v1"
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname)
+        usable = usable and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or url.endswith("/chat/completions"):
+        raise SettingsError(f"OPENAI_BASE_URL is {url!r}, not an endpoint's address", hint=hint)
+    return url
+
+
+def _key(key: str | None) -> str | None:
+    key = key.strip() if key else None
+    if key and not (key.isascii() and key.isprintable() and " " not in key):
+        raise SettingsError("OPENAI_API_KEY holds characters that no key has", hint="Copy it again")
+    return key or None
 
 
 def probe(model: Model) -> dict[str, object]:

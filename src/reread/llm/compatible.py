@@ -1,12 +1,20 @@
 """Any endpoint that speaks OpenAI's chat completions, through OpenAI's own client.
 
 Servers differ in the parameters they take. One that is refused is renamed or left out, once, and
-the change is kept for as long as the model is in use.
+the change is kept for as long as the model is in use. A window that turns out smaller than it was
+thought to be is kept likewise; the refusal then says that the work can be planned again.
+
+Nothing is sent anywhere but to `base_url`: redirections are not followed, and a server on this
+machine is never reached through a proxy.
 """
 
 from __future__ import annotations
 
+import json
+import logging
+import math
 import re
+import threading
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -17,24 +25,25 @@ import openai
 from openai.types.chat import ChatCompletion
 
 from reread.errors import ContextExceeded, ModelError, ModelRefused, ModelUnavailable
+from reread.llm import refusals, windows
 from reread.ports import Capabilities
 from reread.text import estimate_tokens
 from reread.types import Call, Completion
 
-_TOO_LONG = re.compile(
-    r"context.{0,20}(length|window|size)|maximum.{0,30}(context|tokens)|too (long|many tokens)|"
-    r"exceed.{0,40}(context|token)|reduce the length|prompt is too",
-    re.IGNORECASE,
-)
-_QUOTA = re.compile(r"insufficient_quota|quota|billing|payment|credit", re.IGNORECASE)
-# A parameter an endpoint refused, and what is sent instead; None leaves it out.
+_log = logging.getLogger(__name__)
+
+# A parameter an endpoint refused, and what is sent instead; None leaves it out. A refused `system`
+# role puts its message before the user's.
 _SUBSTITUTES: Mapping[str, str | None] = {
     "max_tokens": "max_completion_tokens",
     "max_completion_tokens": None,
     "temperature": None,
     "response_format": None,
+    "system": None,
 }
-_REMOTE_WINDOW, _LOCAL_WINDOW = 32_768, 8_192
+_SMALLEST_WINDOW = 256
+_MOST_TOKENS_PER_ESTIMATE = 3.0
+_CERTAINLY_COUNTED_WORDS = 400
 
 
 class Compatible:
@@ -56,65 +65,93 @@ class Compatible:
         self.name = name
         self.base_url = base_url
         self._model = model
+        self._api_key = api_key
         self._extra_body = dict(extra_body or {})
         self._context_tokens = context_tokens
         self._workers = workers
         self._profile = profile
         self._capabilities: Capabilities | None = None
         self._refused: set[str] = set()
+        self._tokens_per_estimate = 1.0
+        self._lock = threading.Lock()
         limits = httpx.Limits(max_connections=workers + 2, max_keepalive_connections=workers + 2)
-        timeout = httpx.Timeout(timeout_s, connect=10.0)
+        timeout = httpx.Timeout(timeout_s, connect=min(10.0, timeout_s))
+        self._http = httpx.Client(
+            limits=limits,
+            timeout=timeout,
+            follow_redirects=False,
+            trust_env=not windows.is_local(base_url),
+        )
         self._client = openai.OpenAI(
             base_url=base_url,
             api_key=api_key or "none",
             max_retries=0,  # the wrapper around us retries
             timeout=timeout,
-            http_client=httpx.Client(limits=limits, timeout=timeout, follow_redirects=True),
+            http_client=self._http,
         )
 
     @property
     def capabilities(self) -> Capabilities:
-        if self._capabilities is None:
-            self._capabilities = Capabilities(
-                context_tokens=self._context_tokens or self._declared_window(),
-                workers=self._workers,
-                profile=self._profile,
-            )
-        return self._capabilities
+        """Window, calls in flight and profile; the window is asked for once.
+
+        Raises:
+            ModelError: the endpoint does not answer. Without a window nothing can be planned, and
+                another guess than the last time would read everything anew.
+        """
+        with self._lock:
+            if self._capabilities is None:
+                self._capabilities = self._capable_of(self._context_tokens or self._window())
+            return self._capabilities
 
     def count_tokens(self, text: str) -> int:
-        return estimate_tokens(text)
+        return math.ceil(estimate_tokens(text) * self._tokens_per_estimate)
 
     def complete(self, call: Call) -> Completion:
         started = time.monotonic()
         reply = self._send(call)
-        if not reply.choices:
-            raise ModelUnavailable(f"{self.name} sent a reply without any content")
+        if not isinstance(reply, ChatCompletion):
+            raise ModelRefused(
+                f"what answers at {self.base_url} is no model server",
+                hint="Check OPENAI_BASE_URL; it usually ends in /v1",
+            )
+        if not reply.choices or reply.choices[0].message is None:
+            told = refusals.said(getattr(reply, "error", None), "no choices")
+            raise ModelUnavailable(f"{self.name} sent a reply without any content: {told}")
         choice, usage = reply.choices[0], reply.usage
         details = usage.prompt_tokens_details if usage else None
-        return Completion(
+        completion = Completion(
             text=without_reasoning(choice.message.content or ""),
-            prompt_tokens=usage.prompt_tokens if usage else None,
+            prompt_tokens=(usage.prompt_tokens or None) if usage else None,
             completion_tokens=usage.completion_tokens if usage else None,
             reused_tokens=(details.cached_tokens or 0) if details else 0,
             finish_reason=choice.finish_reason or "stop",
             seconds=time.monotonic() - started,
         )
+        self._check_whole(call, completion)
+        return completion
 
-    def _send(self, call: Call) -> ChatCompletion:
+    def _send(self, call: Call) -> object:
         while True:
+            body = self._body(call)
             try:
-                reply: ChatCompletion = self._client.chat.completions.create(**self._body(call))
-                return reply
+                return self._client.chat.completions.create(**body)
+            except (json.JSONDecodeError, UnicodeDecodeError) as error:
+                raise ModelUnavailable(
+                    f"{self._place} sent something unreadable: {error}"
+                ) from error
             except openai.APIError as error:
-                if not self._adapts_to(error):
-                    raise self._failure(error) from error
+                if not self._adapts_to(error, body):
+                    raise self._failure(error, call) from error
 
     def _body(self, call: Call) -> dict[str, Any]:
+        with self._lock:
+            refused = set(self._refused)
         messages = [
             {"role": "system", "content": call.system},
             {"role": "user", "content": call.user},
         ]
+        if "system" in refused:
+            messages = [{"role": "user", "content": f"{call.system}\n\n{call.user}"}]
         wanted: dict[str, Any] = {"max_tokens": call.max_tokens, "temperature": call.temperature}
         if call.schema is not None:
             shape = {"name": call.phase, "schema": dict(call.schema), "strict": True}
@@ -122,118 +159,203 @@ class Compatible:
         body: dict[str, Any] = {"model": self._model, "messages": messages}
         for key, value in wanted.items():
             accepted: str | None = key
-            while accepted in self._refused:
+            while accepted in refused:
                 accepted = _SUBSTITUTES[accepted]
             if accepted is not None:
                 body[accepted] = value
         extra = {**self._extra_body, **(call.extra if self._extra_body else {})}
         return {**body, "extra_body": extra} if extra else body
 
-    def _adapts_to(self, error: openai.APIError) -> bool:
-        """Whether a parameter that this refusal names was renamed or left out because of it."""
-        if not isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
-            return False
-        text = f"{error.param or ''} {error.message}"
-        for parameter in _SUBSTITUTES:
-            if re.search(rf"\b{parameter}\b", text) and parameter not in self._refused:
-                self._refused.add(parameter)
-                return True
-        return False
+    def _adapts_to(self, error: openai.APIError, body: Mapping[str, Any]) -> bool:
+        """Whether a parameter that this refusal names was renamed or left out because of it.
 
-    def _failure(self, error: openai.APIError) -> ModelError:
-        """The same failure as one of ours, in one line that says how to mend it."""
-        place = urlsplit(self.base_url).netloc
-        if isinstance(error, openai.APITimeoutError):
-            return ModelUnavailable(f"{place} did not answer in time", hint="Raise --timeout")
-        if isinstance(error, openai.APIConnectionError):
-            cause = str(error.__cause__ or error)
-            if "CERTIFICATE" in cause.upper() or "SSL" in cause.upper():
-                return ModelRefused(
-                    f"the TLS connection to {place} failed: {cause}",
-                    hint="Check the address and its certificate",
-                )
-            return ModelUnavailable(
-                f"no model server answers at {self.base_url} ({cause})",
-                hint="Start it, or check OPENAI_BASE_URL",
-                answered=not isinstance(error.__cause__, httpx.ConnectError),
-            )
+        Judged by what this request sent: another thread may have learned the same meanwhile.
+        """
         if not isinstance(error, openai.APIStatusError):
-            return ModelUnavailable(f"{place} sent something unreadable: {error.message}")
-        return self._status_failure(error, place)
+            return False
+        sent = {**body, "system": True} if len(body["messages"]) == 2 else body
+        text = f"{error.param or ''} {error.message}"
+        name = refusals.refused_parameter(error.status_code, text, sent)
+        if name is None:
+            return False
+        with self._lock:
+            self._refused.add(name)
+        _log.info("%s refuses %s", self.name, name)
+        return True
 
-    def _status_failure(self, error: openai.APIStatusError, place: str) -> ModelError:
-        status, text = error.status_code, _first_line(error)
-        if status == 401 or status == 403:
-            return ModelRefused(f"{place} refuses the key: {text}", hint="Check OPENAI_API_KEY")
-        if status == 404:
+    def _check_whole(self, call: Call, completion: Completion) -> None:
+        """Refuses a reply to a prompt of which the server says that it read only a part.
+
+        Every word between spaces takes a token at least, whatever the vocabulary.
+        """
+        counted = completion.prompt_tokens
+        fewest = len(call.system.split()) + len(call.user.split())
+        if counted is None or fewest < _CERTAINLY_COUNTED_WORDS or counted >= 0.95 * fewest:
+            return
+        raise ContextExceeded(
+            f"{self._place} read only {counted} tokens of a prompt of {fewest} words: it cuts "
+            "prompts silently",
+            hint="Give the model a larger window there (for Ollama OLLAMA_CONTEXT_LENGTH), or say "
+            f"--context-tokens {counted}",
+        )
+
+    # -- failures -------------------------------------------------------------------------------
+
+    @property
+    def _place(self) -> str:
+        return urlsplit(self.base_url).netloc
+
+    def _failure(self, error: openai.APIError, call: Call) -> ModelError:
+        """The same failure as one of ours, in one line that says how to mend it."""
+        if isinstance(error, openai.APIConnectionError):
+            return self._connection_failure(error)
+        if not isinstance(error, openai.APIStatusError):
+            told = refusals.said(error.message, "")
+            return ModelUnavailable(f"{self._place} sent something unreadable: {told}")
+        text = self._without_key(refusals.said(error.body, error.message))
+        if refusals.too_long(error.status_code, text):
+            return self._too_long(text, error.body)
+        return self._status_failure(error, text)
+
+    def _connection_failure(self, error: openai.APIConnectionError) -> ModelError:
+        cause = error.__cause__
+        reached = not isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout)
+        if isinstance(error, openai.APITimeoutError) and reached:
+            return ModelUnavailable(f"{self._place} did not answer in time", hint="Raise --timeout")
+        told = self._without_key(str(cause or error)) or type(cause).__name__
+        if isinstance(cause, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
             return ModelRefused(
-                f"{place} knows no model {self._model!r}: {text}",
-                hint=f"Check --model and OPENAI_BASE_URL{self._offer()}",
+                f"nothing can be sent to {self.base_url}: {told}",
+                hint="Check OPENAI_BASE_URL and OPENAI_API_KEY",
             )
-        if status == 402 or (status == 429 and _QUOTA.search(f"{error.code} {text}")):
+        if "CERTIFICATE" in told.upper() or "SSL" in told.upper():
+            return ModelRefused(
+                f"the TLS connection to {self._place} failed: {told}",
+                hint="Check the address and its certificate",
+            )
+        if reached:
+            return ModelUnavailable(f"the connection to {self._place} broke: {told}")
+        return ModelUnavailable(
+            f"no model server answers at {self.base_url} ({told})",
+            hint="Start it, or check OPENAI_BASE_URL",
+            answered=False,
+        )
+
+    def _status_failure(self, error: openai.APIStatusError, text: str) -> ModelError:
+        status, place, headers = error.status_code, self._place, error.response.headers
+        if status < 400:
+            return ModelRefused(
+                f"{place} sends requests on to {headers.get('location', 'another address')}",
+                hint="Set OPENAI_BASE_URL to that address if documents may go there",
+            )
+        if status in (401, 403):
+            hint = "Check OPENAI_API_KEY" if self._api_key else "Set OPENAI_API_KEY"
+            return ModelRefused(f"{place} refuses the key: {text}", hint=hint)
+        if refusals.quota_used_up(status, error.code, text, headers):
             return ModelRefused(
                 f"the quota at {place} is used up: {text}",
                 hint="Finished work is kept; run again when there is quota",
             )
-        if status == 413 or _TOO_LONG.search(text):
-            return ContextExceeded(
-                f"{self._model} at {place} found the prompt too long: {text}",
-                hint="Say how long its window is with --context-tokens",
+        if refusals.unknown_model(status, text):
+            return ModelRefused(
+                f"{place} knows no model {self._model!r}: {text}", hint=self._offer()
             )
         if status in (408, 409, 425, 429) or status >= 500:
             return ModelUnavailable(
-                f"{place} answered {status}: {text}", retry_after_s=_retry_after(error)
+                f"{place} answered {status}: {text}",
+                hint="Finished work is kept; run again later",
+                retry_after_s=refusals.retry_after_s(text, headers),
             )
         return ModelRefused(f"{place} refused the request ({status}): {text}")
 
-    def _declared_window(self) -> int:
-        host = urlsplit(self.base_url).hostname or ""
-        fallback = _LOCAL_WINDOW if host in ("localhost", "127.0.0.1", "::1") else _REMOTE_WINDOW
-        for entry in self._listed():
-            if entry.get("id") == self._model:
-                meta = entry.get("meta") or {}
-                found = (
-                    entry.get("max_model_len")
-                    or entry.get("context_length")
-                    or entry.get("context_window")
-                    or (meta.get("n_ctx") if isinstance(meta, dict) else None)
-                )
-                if isinstance(found, int) and found > 0:
-                    return found
-        return fallback
+    def _too_long(self, text: str, body: object) -> ContextExceeded:
+        error = ContextExceeded(
+            f"{self._model} at {self._place} found the prompt too long: {text}",
+            hint="Say how long its window is with --context-tokens",
+        )
+        # Only after something was learned can the same work succeed when it is planned again.
+        error.retryable = self._learns(refusals.limit_tokens(text, body))
+        return error
+
+    def _learns(self, limit: int | None) -> bool:
+        """Whether the named limit changes what is known of the window or of its tokens."""
+        window = self.capabilities.context_tokens
+        with self._lock:
+            if limit is None or limit < _SMALLEST_WINDOW:
+                return False
+            if limit < window:
+                self._capabilities = self._capable_of(limit)
+                return True
+            # The window was known: this text takes more tokens than were estimated.
+            if self._tokens_per_estimate >= _MOST_TOKENS_PER_ESTIMATE:
+                return False
+            self._tokens_per_estimate *= 1.3
+            return True
+
+    def _capable_of(self, context_tokens: int) -> Capabilities:
+        return Capabilities(
+            context_tokens=context_tokens, workers=self._workers, profile=self._profile
+        )
+
+    def _without_key(self, text: str) -> str:
+        key = self._api_key
+        return text.replace(key, "…") if key and len(key) > 5 else text
+
+    # -- what the endpoint says of itself -------------------------------------------------------
+
+    def _window(self) -> int:
+        found = windows.declared(self._listed(), self._model)
+        if found is None and windows.is_local(self.base_url):
+            found = windows.asked(self.base_url, self._model, self._json_at)
+            return found or windows.LOCAL_TOKENS
+        return found or windows.REMOTE_TOKENS
 
     def _listed(self) -> list[dict[str, Any]]:
+        """The entries of `/v1/models`; empty where the server keeps none.
+
+        Raises:
+            ModelError: no connection comes about, or the server asks to come back later.
+        """
         try:
-            return [m.model_dump() for m in self._client.models.list(timeout=10.0).data]
-        except (openai.OpenAIError, TypeError):
-            return []  # listing is a courtesy; the call itself will say what is wrong
+            page = self._client.models.list(timeout=10.0)
+            return [m.model_dump() for m in page.data or []]
+        except openai.APIConnectionError as error:
+            raise self._connection_failure(error) from error
+        except openai.APIStatusError as error:
+            if error.status_code in (429, 502, 503, 504):
+                text = self._without_key(refusals.said(error.body, error.message))
+                raise self._status_failure(error, text) from error
+            return []
+        except (openai.OpenAIError, AttributeError, TypeError, ValueError):
+            return []  # a page of another kind; the call itself will say what is wrong
+
+    def _json_at(self, address: str) -> Any:
+        try:
+            reply = self._http.get(address, timeout=5.0)
+            return reply.json() if reply.status_code == 200 else None
+        except (httpx.HTTPError, ValueError):
+            return None
 
     def _offer(self) -> str:
-        names = [str(m.get("id")) for m in self._listed()][:8]
-        return f". It offers {', '.join(names)}" if names else ""
+        try:
+            names = [str(m.get("id")) for m in self._listed()][:8]
+        except ModelError:
+            names = []
+        if names:
+            return f"Check --model. It offers {', '.join(names)}"
+        return "Check --model and OPENAI_BASE_URL, which usually ends in /v1"
+
+
+_REASONING = re.compile(r"<(think|thinking|thought|reasoning)>", re.IGNORECASE)
+_CLOSED = re.compile(r"(?s)(?:(?!<think>).)*?\n?</think>[ \t]*\n", re.IGNORECASE)
 
 
 def without_reasoning(text: str) -> str:
     """The reply without a block of reasoning at its head; text further on is left alone."""
     head = text.lstrip()
-    if head.startswith("<think>"):
-        _, closed, rest = head.partition("</think>")
+    if opened := _REASONING.match(head):
+        _, closed, rest = head.partition(f"</{opened[1]}>")
         return rest.lstrip() if closed else ""
     # Some templates put the opening tag into the prompt, so only the closing one arrives.
-    match = re.match(r"(?s)(?:(?!<think>).)*?\n?</think>[ \t]*\n", text)
+    match = _CLOSED.match(text)
     return text[match.end() :].lstrip() if match else text
-
-
-def _first_line(error: openai.APIStatusError) -> str:
-    body = error.body
-    message = body.get("message") if isinstance(body, dict) else None
-    text = str(message or error.message).strip()
-    return text.splitlines()[0][:300] if text else "no reason given"
-
-
-def _retry_after(error: openai.APIStatusError) -> float | None:
-    value = error.response.headers.get("retry-after")
-    try:
-        return max(0.0, float(value)) if value else None
-    except ValueError:
-        return None
