@@ -1,0 +1,166 @@
+"""Sources of every kind as documents: files, web pages, arXiv papers, standard input.
+
+`load` finds the bytes, `load_bytes` finds the loader for them. Which loader reads what is a table
+(`LOADERS`, see `registry`); every loader is a function from a `Source` to a `Document`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
+
+from reread.documents.registry import EXTENSIONS, LOADERS, declared_type, loader_for
+from reread.documents.source import LIMITS, Limits, Loader, Source
+from reread.errors import EmptyDocument, SourceNotFound, TooLarge, UnsupportedFormat
+from reread.types import Document
+
+if TYPE_CHECKING:
+    from reread.documents.fetch import Fetched
+
+__all__ = ["EXTENSIONS", "LOADERS", "Limits", "Loader", "Source", "load", "load_bytes"]
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}(?:/\S*)?", re.IGNORECASE)
+STANDARD_INPUT = "standard input"
+
+
+def load(
+    source: str | Path,
+    *,
+    cache_dir: Path | None = None,
+    allow_private: bool = False,
+    limits: Limits = LIMITS,
+    arxiv_bases: Sequence[str] | None = None,
+) -> Document:
+    """The document behind a path, a web address, an arXiv id or link, or `-` for standard input.
+
+    Args:
+        cache_dir: Where fetched pages are kept, None to keep none.
+        allow_private: Whether addresses inside a private network may be fetched.
+        arxiv_bases: What arXiv ids are put behind to find their HTML, None for the usual ones.
+
+    Raises:
+        SourceNotFound: nothing readable stands there.
+        FetchError: an address could not be fetched.
+        TooLarge: the source is larger than the limits say.
+        UnsupportedFormat: no loader reads what is there.
+        EmptyDocument: it holds no text.
+        DamagedDocument: its content is broken.
+    """
+    if isinstance(source, str):
+        if source == "-":
+            data = _read(sys.stdin.buffer, STANDARD_INPUT, limits)
+            return load_bytes(data, name=STANDARD_INPUT, origin="-")
+        remote = _load_remote(source, cache_dir, allow_private, limits, arxiv_bases)
+        if remote is not None:
+            return remote
+    return _load_file(_path(source), str(source), limits)
+
+
+def load_bytes(
+    data: bytes, *, name: str, media_type: str | None = None, origin: str | None = None
+) -> Document:
+    """The document in `data`. `media_type` may carry a charset; None to find it out.
+
+    Raises:
+        UnsupportedFormat: no loader reads it; the hint names what is read.
+        EmptyDocument: it holds no text.
+        DamagedDocument: its content is broken.
+    """
+    origin = origin or name
+    if not data:
+        raise EmptyDocument(f"{origin} is empty")
+    declared, charset = declared_type(media_type)
+    source = Source(data=data, name=name, origin=origin, media_type=declared, charset=charset)
+    found, loader = loader_for(source)
+    return loader(Source(data=data, name=name, origin=origin, media_type=found, charset=charset))
+
+
+def _load_remote(
+    source: str,
+    cache_dir: Path | None,
+    allow_private: bool,
+    limits: Limits,
+    arxiv_bases: Sequence[str] | None,
+) -> Document | None:
+    """The document of an address or arXiv id; None for what can only be a path."""
+    is_address = _SCHEME.match(source) and not source.lower().startswith("file:")
+    if not is_address and (_exists(source) or not _may_be_arxiv(source)):
+        return None
+    from reread.documents import arxiv, fetch
+
+    get = partial(fetch.fetch, cache_dir=cache_dir, limits=limits, allow_private=allow_private)
+    paper = arxiv.parse_id(source)
+    if paper is not None:
+        return arxiv.load(paper, get, arxiv_bases or arxiv.BASES)
+    return _load_page(get(source), source) if is_address else None
+
+
+def _may_be_arxiv(source: str) -> bool:
+    """Whether it is worth importing what parses arXiv ids: they all hold seven digits or more."""
+    return sum(c.isdecimal() for c in source) >= 7
+
+
+def _load_page(page: Fetched, asked: str) -> Document:
+    name = unquote(urlsplit(page.url).path).rstrip("/").rpartition("/")[2]
+    declared, charset = declared_type(page.content_type)
+    # Servers name types that mean little; what no loader reads is left to the content.
+    media_type = declared if declared in LOADERS else None
+    if media_type and charset:
+        media_type += f"; charset={charset}"
+    name = name or urlsplit(page.url).hostname or asked
+    return load_bytes(page.body, name=name, media_type=media_type, origin=asked)
+
+
+def _path(source: str | Path) -> Path:
+    text = str(source)
+    if text.lower().startswith("file:"):
+        return Path(url2pathname(urlsplit(text).path))
+    return Path(text).expanduser() if text.startswith("~") else Path(text)
+
+
+def _exists(source: str) -> bool:
+    try:
+        return Path(source).exists()
+    except (OSError, ValueError):  # a name too long, or with a zero byte
+        return False
+
+
+def _load_file(path: Path, asked: str, limits: Limits) -> Document:
+    try:
+        if path.is_dir():
+            raise SourceNotFound(f"{asked} is a folder", hint="Name the files in it")
+        with path.open("rb") as file:
+            data = _read(file, asked, limits)
+        origin = str(path.resolve())
+    except PermissionError as error:
+        raise SourceNotFound(f"{asked} may not be read", hint="Check its permissions") from error
+    except (OSError, ValueError, RuntimeError) as error:
+        raise _not_found(asked) from error
+    if not data:
+        raise EmptyDocument(f"{asked} is empty")
+    return load_bytes(data, name=path.name, origin=origin)
+
+
+def _not_found(asked: str) -> SourceNotFound:
+    shown = asked if len(asked) <= 200 else asked[:200] + "…"
+    hint = "Check the spelling"
+    if _ADDRESS.fullmatch(shown) and Path(shown).suffix.lower() not in EXTENSIONS:
+        hint = f"If it is a web address, write https://{shown}"
+    return SourceNotFound(f"there is no file {shown!r}", hint=hint)
+
+
+def _read(file: BinaryIO, name: str, limits: Limits) -> bytes:
+    """All of a file, read no further than the limit."""
+    data = file.read(limits.file_bytes + 1)
+    if len(data) > limits.file_bytes:
+        raise TooLarge(
+            f"{name} is larger than {limits.file_bytes / 1e6:g} MB", hint="Divide it first"
+        )
+    return data

@@ -1,0 +1,159 @@
+"""Bytes as text, whatever their encoding; what cannot be decoded becomes U+FFFD.
+
+The order is: byte order mark, UTF-16 and UTF-32 by their zero bytes, UTF-8, what the source
+declares (HTTP, HTML, XML), and a guess among the encodings that are really met.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from reread.text import clean
+
+_BOMS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_WIDE = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
+_SAMPLE_BYTES = 32_768
+_DECLARED = re.compile(
+    rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)"""
+    rb"""|<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)""",
+    re.IGNORECASE,
+)
+# Names that stand for a larger encoding in what people really write.
+_MEANT = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "tis-620": "cp874",
+}
+_GUESSES = [
+    *("cp1252", "cp1250", "cp1251", "koi8_r", "cp1253", "cp1254", "cp1255", "cp1256"),
+    *("gb18030", "big5", "cp932", "euc_jp", "cp949", "iso8859_2", "mac_roman", "cp437"),
+]
+_LATIN = {"cp1250", "cp1254", "iso8859_2", "mac_roman", "cp437"}
+_WESTERN = re.compile("[\x00-\x7f\xa0-\xb0\xb4-\xb7\xbb-\xbf\xc0-\xff€‚„…‘’“”•–—œŒ™]+")
+_KANA = re.compile("[\u3041-\u30ff]")
+
+
+def decode(data: bytes, declared: str | None = None) -> str:
+    """The cleaned text of `data`; `declared` is the encoding its sender named, None for none."""
+    return clean(data.decode(encoding_of(data, declared), errors="replace"))
+
+
+def encoding_of(data: bytes, declared: str | None = None) -> str:
+    """The name of the codec that reads `data` best."""
+    for mark, name in _BOMS:
+        if data.startswith(mark):
+            return name
+    return _wide(data) or _utf8(data) or _named(data, declared) or _guess(data)
+
+
+def looks_binary(data: bytes) -> bool:
+    """Whether the bytes are no text in any encoding: too many of them are control characters."""
+    if data.startswith(tuple(mark for mark, _ in _BOMS)) or _wide(data):
+        return False
+    sample = data[:_SAMPLE_BYTES]
+    controls = sum(1 for b in sample if b < 32 and b not in b"\t\n\x0b\x0c\r\x1a\x1b")
+    return controls > (0.1 if _utf8(data) else 0.01) * len(sample)
+
+
+def _wide(data: bytes) -> str | None:
+    """UTF-32 or UTF-16 without a mark, told by zero bytes at the same place in every unit."""
+    sample = data[: _SAMPLE_BYTES // 4 * 4]
+    zeros = sample.count(0)
+    if not zeros:
+        return None
+    for name in _WIDE:
+        size = 4 if "32" in name else 2
+        if len(data) % size:
+            continue
+        heads = sample[size - 1 :: size] if name.endswith("le") else sample[::size]
+        # Few zero bytes are enough where the rest is no UTF-8, as in Chinese UTF-16.
+        if heads.count(0) < 0.5 * len(heads) and (size == 4 or _utf8(sample)):
+            continue
+        if _plausible(_decoded(sample, name)):
+            return name
+    return None
+
+
+def _plausible(text: str | None) -> bool:
+    if not text:
+        return False
+    good = sum(1 for c in text if (c.isprintable() or c in "\t\n\r\f") and c != "\ufffd")
+    return good > 0.98 * len(text)
+
+
+def _decoded(data: bytes, name: str) -> str | None:
+    """The text of a sample, without what its end cut off; None where it is not valid."""
+    try:
+        return codecs.getincrementaldecoder(name)().decode(data)
+    except UnicodeDecodeError:
+        return None
+
+
+def _utf8(data: bytes) -> str | None:
+    """`utf-8` where the bytes are, or are but for a few damaged places."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("utf-8", errors="replace")
+        broken = text.count("\ufffd")
+        whole = sum(1 for c in text if c > "\x7f") - broken
+        return "utf-8" if whole > 4 * broken else None
+    return "utf-8"
+
+
+def _named(data: bytes, declared: str | None) -> str | None:
+    match = _DECLARED.search(data[:4096])
+    inside = (match[1] or match[2]).decode("ascii", "replace") if match else None
+    for name in (declared, inside):
+        try:
+            known = codecs.lookup(name or "").name
+            "".encode(known)  # refuses codecs that do not make text, such as base64
+        except (LookupError, ValueError, TypeError):
+            continue
+        if not known.startswith(("utf", "idna", "punycode", "unicode", "raw", "undefined")):
+            return _MEANT.get(known, known)
+    return None
+
+
+def _guess(data: bytes) -> str:
+    """The likeliest of the encodings in use before Unicode."""
+    sample = _telling(data)
+    for name in ("cp932", "euc_jp"):
+        text = _decoded(sample, name)
+        if text and len(_KANA.findall(text)) > 0.15 * len(text):
+            return name
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(sample, cp_isolation=_GUESSES).best()
+    name = best.encoding if best else "cp1252"
+    few = sum(b > 0x7F for b in sample) < 0.1 * len(sample)
+    if few and (name in _LATIN or best is None) and _WESTERN.fullmatch(_decoded(sample, "cp1252") or ""):
+        return "cp1252"  # in a few accents the guess between Latin encodings is noise
+    return name
+
+
+def _telling(data: bytes) -> bytes:
+    """Lines that hold more than ASCII: the rest says nothing about the encoding."""
+    if len(data) <= _SAMPLE_BYTES:
+        return data
+    lines: list[bytes] = []
+    size = 0
+    for line in data.split(b"\n"):
+        if size > _SAMPLE_BYTES:
+            break
+        if not line.isascii():
+            lines.append(line[:_SAMPLE_BYTES])
+            size += len(lines[-1])
+    return b"\n".join(lines)

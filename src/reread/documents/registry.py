@@ -1,0 +1,227 @@
+"""Which loader reads what: a table by media type, and how the type of a source is found.
+
+Content speaks first, the declared type and the extension after it. A format is added by an entry
+in `LOADERS` (and in `EXTENSIONS` where it has one), or from another distribution by an entry point
+of the group `reread.loaders` whose name is a media type or an extension with its dot.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import re
+import zipfile
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, cast
+
+from reread.documents.encodings import decode, looks_binary
+from reread.documents.markdown import FRONT_MATTER
+from reread.documents.source import Loader, Source
+from reread.errors import UnsupportedFormat
+from reread.types import Document
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
+
+@dataclass(frozen=True, slots=True)
+class Lazy:
+    """A loader that imports its module when it is first used."""
+
+    module: str
+
+    def __call__(self, source: Source) -> Document:
+        module = importlib.import_module(f"reread.documents.{self.module}")
+        return cast(Loader, module.load)(source)
+
+
+LOADERS: dict[str, Loader] = {
+    "text/plain": Lazy("plain"),
+    "text/markdown": Lazy("markdown"),
+    "text/html": Lazy("html"),
+}
+EXTENSIONS = {
+    ".htm": "text/html",
+    ".html": "text/html",
+    ".markdown": "text/markdown",
+    ".md": "text/markdown",
+    ".mdown": "text/markdown",
+    ".mkd": "text/markdown",
+    ".text": "text/plain",
+    ".txt": "text/plain",
+    ".xht": "text/html",
+    ".xhtml": "text/html",
+}
+_ALIASES = {
+    "application/xhtml+xml": "text/html",
+    "text/x-markdown": "text/markdown",
+}
+GROUP = "reread.loaders"
+
+_SIGNATURES = (  # (offset, bytes, media type)
+    (0, b"\x89PNG\r\n", "image/png"),
+    (0, b"\xff\xd8\xff", "image/jpeg"),
+    (0, b"GIF8", "image/gif"),
+    (0, b"BM", "image/bmp"),
+    (0, b"II*\x00", "image/tiff"),
+    (0, b"MM\x00*", "image/tiff"),
+    (8, b"WEBP", "image/webp"),
+    (0, b"\x7fELF", "application/x-executable"),
+    (0, b"MZ", "application/x-executable"),
+    (0, b"\xca\xfe\xba\xbe", "application/x-executable"),
+    (0, b"\x1f\x8b\x08", "application/gzip"),
+    (0, b"BZh", "application/x-bzip2"),
+    (0, b"\xfd7zXZ\x00", "application/x-xz"),
+    (0, b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (0, b"Rar!\x1a\x07", "application/vnd.rar"),
+    (257, b"ustar", "application/x-tar"),
+    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
+    (0, b"SQLite format 3\x00", "application/vnd.sqlite3"),
+    (0, b"ID3", "audio/mpeg"),
+    (0, b"OggS", "audio/ogg"),
+    (4, b"ftyp", "video/mp4"),
+    (0, b"wOFF", "font/woff"),
+    (0, b"wOF2", "font/woff2"),
+)
+_ZIPPED = (  # (a name inside, media type)
+    ("META-INF/container.xml", "application/epub+zip"),
+    ("word/document.xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    ("xl/workbook.xml", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    (
+        "ppt/presentation.xml",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    ),
+)
+_CALLED = {
+    "application/epub+zip": "an EPUB book",
+    "application/gzip": "a compressed file",
+    "application/octet-stream": "a binary file of no known kind",
+    "application/pdf": "a PDF document",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "a presentation",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "a spreadsheet",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "a DOCX document",
+    "application/x-executable": "a program",
+    "application/x-ole-storage": "an old Office document",
+    "application/zip": "a ZIP archive",
+}
+_HTML = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S)
+_HTML_PART = re.compile(
+    r"\s*(?:<!--.*?-->\s*)*<(?:head|body|div|p|h[1-6]|table|article|section|main|title|meta|ul|ol"
+    r"|script|style|center|font|span|b|i|a|br)\b[^>]*>",
+    re.I | re.S,
+)
+_MARKDOWN_HEADING = re.compile(r"(?:^|\n\n)#{1,6} \S[^\n]*\n(?:\n|$)")
+_HEAD_CHARS = 20_000
+
+
+def loader_for(source: Source) -> tuple[str, Loader]:
+    """The media type of a source and the loader that reads it.
+
+    Raises:
+        UnsupportedFormat: none does; the hint names what is read.
+    """
+    media_type = media_type_of(source)
+    loader = LOADERS.get(media_type) or _plugged_in(media_type)
+    if loader is None:
+        called = _CALLED.get(media_type) or f"of the type {media_type}"
+        raise UnsupportedFormat(
+            f"{source.name} is {called}, which no loader reads", hint=f"Known are {known()}"
+        )
+    return media_type, loader
+
+
+def known() -> str:
+    """The media types that are read, for people."""
+    names = {*LOADERS, *_entry_points().names}
+    return ", ".join(sorted(names))
+
+
+def declared_type(media_type: str | None) -> tuple[str | None, str | None]:
+    """(media type, charset) of a `Content-Type` value; None for what it does not say."""
+    from email.message import Message
+
+    if not media_type:
+        return None, None
+    message = Message()
+    message["Content-Type"] = media_type
+    name = message.get_content_type()
+    return _ALIASES.get(name, name), message.get_content_charset()
+
+
+def media_type_of(source: Source) -> str:
+    """The media type of a source, from its content, what was declared and its name."""
+    signed = _signature(source.data)
+    if signed:
+        return signed
+    extension = _extension(source.name)
+    if extension and extension not in EXTENSIONS and _plugged_in(extension):
+        return extension
+    if looks_binary(source.data):
+        return "application/octet-stream"
+    head = decode(source.data[:_HEAD_CHARS], source.charset)
+    if _HTML.match(head):
+        return "text/html"
+    declared = _ALIASES.get(source.media_type or "", source.media_type)
+    if declared and declared != "text/plain":
+        return declared
+    return EXTENSIONS.get(extension) or _text_type(head, bool(extension or declared))
+
+
+def _text_type(head: str, named: bool) -> str:
+    """What a text is by its look; only what has no name is taken for Markdown."""
+    if _HTML_PART.match(head):
+        return "text/html"
+    if not named and not head.startswith("#!"):
+        front = FRONT_MATTER.match(head)
+        if (front and ":" in front[0]) or len(_MARKDOWN_HEADING.findall(head)) > 1:
+            return "text/markdown"
+    return "text/plain"
+
+
+def _extension(name: str) -> str:
+    """The extension that says most: `notes.md.txt` is Markdown."""
+    suffixes = [s.lower() for s in PurePath(name).suffixes[-2:]]
+    if suffixes[-1:] == [".txt"] and EXTENSIONS.get(suffixes[0]) == "text/markdown":
+        return suffixes[0]
+    return suffixes[-1] if suffixes else ""
+
+
+def _signature(data: bytes) -> str | None:
+    if b"%PDF-" in data[:1024]:
+        return "application/pdf"
+    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _zipped(data)
+    # Two or three letters of a signature are also the beginning of a text.
+    return next(
+        (
+            kind
+            for offset, mark, kind in _SIGNATURES
+            if data.startswith(mark, offset) and (not mark.isalnum() or looks_binary(data))
+        ),
+        None,
+    )
+
+
+def _zipped(data: bytes) -> str:
+    try:
+        names = set(zipfile.ZipFile(io.BytesIO(data)).namelist())
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        names = set()
+    if b"mimetypeapplication/epub+zip" in data[:200]:
+        return "application/epub+zip"
+    return next((kind for name, kind in _ZIPPED if name in names), "application/zip")
+
+
+def _plugged_in(name: str) -> Loader | None:
+    """The loader that another distribution brings under this name, None where none does."""
+    for point in _entry_points():
+        if point.name == name:
+            return cast(Loader, point.load())
+    return None
+
+
+def _entry_points() -> EntryPoints:
+    from importlib.metadata import entry_points  # looked up late: it reads every distribution
+
+    return entry_points(group=GROUP)

@@ -1,0 +1,55 @@
+"""What a loader is given: bytes that were read whole, and what is known about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reread.types import Document
+
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """How much is read and how long is waited; sizes are bytes, times are seconds.
+
+    `max_age_s` is how long a fetched page may be served from the cache.
+    """
+
+    file_bytes: int = 200 * MEGABYTE
+    fetch_bytes: int = 50 * MEGABYTE
+    connect_timeout_s: float = 10.0
+    read_timeout_s: float = 30.0
+    total_timeout_s: float = 120.0
+    redirects: int = 5
+    max_age_s: float = 86_400.0
+
+
+LIMITS = Limits()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """Bytes to load.
+
+    `name` is what people call it (a file name or the end of an address), `origin` where it came
+    from. `media_type` is what was declared or found, `charset` the declared encoding; None where
+    nothing was said.
+    """
+
+    data: bytes
+    name: str
+    origin: str
+    media_type: str | None = None
+    charset: str | None = None
+
+    @property
+    def stem(self) -> str:
+        """The name without its extension: the title of what has no title."""
+        stem, dot, extension = self.name.rpartition(".")
+        return stem if dot and stem and 0 < len(extension) <= 5 else self.name
+
+
+Loader = Callable[[Source], Document]
+"""Makes a document of a source; raises a `DocumentError` where it cannot."""
