@@ -17,7 +17,7 @@ from urllib.request import url2pathname
 
 from reread.documents.registry import EXTENSIONS, LOADERS, declared_type, loader_for
 from reread.documents.source import LIMITS, Limits, Loader, Source
-from reread.errors import EmptyDocument, SourceNotFound, TooLarge, UnsupportedFormat
+from reread.errors import EmptyDocument, SourceNotFound, TooLarge
 from reread.types import Document
 
 if TYPE_CHECKING:

@@ -15,11 +15,12 @@ from reread.types import Document
 BASES = ("https://arxiv.org/html/", "https://ar5iv.labs.arxiv.org/html/")
 """Where HTML of papers is found, in the order it is asked for."""
 
-_ID = r"(?P<id>\d{2}(?:0[1-9]|1[0-2])\.\d{4,5}|[a-z]+(?:-[a-z]+)?(?:\.[A-Za-z]{2})?/\d{7})(?P<v>v\d+)?"
+_ID = r"(?P<id>\d{2}(?:0[1-9]|1[0-2])\.\d{4,5}|[a-z]+(?:-[a-z]+)?(?:\.[a-z]{2})?/\d{7})(?P<v>v\d+)?"
 _BARE = re.compile(rf"(?:arxiv:\s*)?{_ID}", re.IGNORECASE)
 _LINK = re.compile(
-    rf"(?:https?://)?(?:(?:(?:www\.|export\.|[a-z]{{2}}\.)?arxiv\.org|(?:www\.)?ar5iv\.(?:labs\.)?(?:arxiv\.)?org)"
-    rf"/(?:abs|pdf|html|format|ps)/|(?:dx\.)?doi\.org/10\.48550/arxiv\.){_ID}(?:\.pdf)?/?(?:[?#].*)?",
+    r"(?:https?://)?(?:(?:(?:www\.|export\.|[a-z]{2}\.)?arxiv\.org|(?:www\.)?ar5iv(?:\.labs\.arxiv)?\.org)"
+    r"/(?:abs|pdf|html|format|ps)/|(?:dx\.)?doi\.org/10\.48550/arxiv\.)"
+    rf"{_ID}(?:\.pdf)?/?(?:[?#].*)?",
     re.IGNORECASE,
 )
 
@@ -36,9 +37,7 @@ def parse_id(source: str) -> str | None:
     return archive.partition(".")[0] + slash + number + (match["v"] or "").lower()
 
 
-def load(
-    paper: str, fetch: Callable[[str], Fetched], bases: Sequence[str] = BASES
-) -> Document:
+def load(paper: str, fetch: Callable[[str], Fetched], bases: Sequence[str] = BASES) -> Document:
     """The document of a paper, from the first address that has it in HTML.
 
     Raises:

@@ -42,12 +42,33 @@ _GUESSES = [
 ]
 _LATIN = {"cp1250", "cp1254", "iso8859_2", "mac_roman", "cp437"}
 _WESTERN = re.compile("[\x00-\x7f\xa0-\xb0\xb4-\xb7\xbb-\xbf\xc0-\xff€‚„…‘’“”•–—œŒ™]+")
+_MOJIBAKE = re.compile("[\u00c2-\u00f4][\u0080-\u00bf]{1,3}")
+_C1 = re.compile("[\u0080-\u0084\u0086-\u009f]")
 _KANA = re.compile("[\u3041-\u30ff]")
 
 
 def decode(data: bytes, declared: str | None = None) -> str:
     """The cleaned text of `data`; `declared` is the encoding its sender named, None for none."""
-    return clean(data.decode(encoding_of(data, declared), errors="replace"))
+    return clean(mended(data.decode(encoding_of(data, declared), errors="replace")))
+
+
+def mended(text: str) -> str:
+    """Text without C1 controls: they only come from UTF-8 or Windows-1252 read as Latin-1.
+
+    What was UTF-8 becomes so again, if it was read wrongly once; U+0085 may be a line end.
+    """
+    if not _C1.search(text):
+        return text
+
+    def utf8(match: re.Match[str]) -> str:
+        if not _C1.search(match[0]):
+            return match[0]
+        return match[0].encode("latin-1").decode("utf-8", errors="ignore") or match[0]
+
+    def windows(match: re.Match[str]) -> str:
+        return match[0].encode("latin-1").decode("cp1252", errors="replace")
+
+    return _C1.sub(windows, _MOJIBAKE.sub(utf8, text))
 
 
 def encoding_of(data: bytes, declared: str | None = None) -> str:
@@ -139,7 +160,8 @@ def _guess(data: bytes) -> str:
     best = from_bytes(sample, cp_isolation=_GUESSES).best()
     name = best.encoding if best else "cp1252"
     few = sum(b > 0x7F for b in sample) < 0.1 * len(sample)
-    if few and (name in _LATIN or best is None) and _WESTERN.fullmatch(_decoded(sample, "cp1252") or ""):
+    western = _WESTERN.fullmatch(_decoded(sample, "cp1252") or "") is not None
+    if few and western and (name in _LATIN or best is None):
         return "cp1252"  # in a few accents the guess between Latin encodings is noise
     return name
 

@@ -161,11 +161,10 @@ def _ask(
     return Fetched(url=str(address), body=body, content_type=fields.get("content-type"))
 
 
-def _body(
-    chunks: Iterable[bytes], fields: dict[str, str], url: str, max_bytes: int
-) -> bytes:
+def _body(chunks: Iterable[bytes], fields: dict[str, str], url: str, max_bytes: int) -> bytes:
     """The body, decompressed, as long as it stays within `max_bytes`."""
-    if int(fields["content-length"]) > max_bytes if _is_count(fields.get("content-length")) else False:
+    length = fields.get("content-length", "")
+    if length.isdecimal() and (len(length) > 18 or int(length) > max_bytes):
         raise _too_large(url, max_bytes)
     encoding = fields.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "", "gzip", "x-gzip"):
@@ -176,10 +175,6 @@ def _body(
         if len(body) > max_bytes:
             raise _too_large(url, max_bytes)
     return bytes(body)
-
-
-def _is_count(value: str | None) -> bool:
-    return value is not None and value.isdecimal() and len(value) < 20
 
 
 def _inflated(chunks: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:

@@ -40,8 +40,6 @@ _SPACES = re.compile(r"[ \t\n\r\f]+")
 _BREAK, _KEPT_SPACE = "\x01", "\x02"
 _MARKED = re.compile(f" *({_BREAK}) *")
 _TOO_DEEP = 400  # libxml2 drops what is nested deeper than its own limit
-_MOJIBAKE = re.compile("[\u00c2-\u00f4][\u0080-\u00bf]{1,3}")
-_C1 = re.compile("[\u0080-\u009f]")
 _LAYOUT_CELL_CHARS = 900
 
 
@@ -65,7 +63,7 @@ def load(source: Source) -> Document:
 
 def parse(text: str) -> Element | None:
     """The root of a page's tree; None where there is nothing. No entity or address is followed."""
-    root, whole = _tree(mended(text))
+    root, whole = _tree(text)
     return root if whole else _tree(_flattened(text))[0]
 
 
@@ -102,22 +100,6 @@ def _flattened(text: str) -> str:
         return match[0] if len(open_tags) < _TOO_DEEP else replacement
 
     return _TAG.sub(shallow, text)
-
-
-def mended(text: str) -> str:
-    """Text without C1 controls: they only come from UTF-8 or Windows-1252 read as Latin-1."""
-    if not _C1.search(text):
-        return text
-
-    def utf8(match: re.Match[str]) -> str:
-        if not _C1.search(match[0]):
-            return match[0]
-        return match[0].encode("latin-1").decode("utf-8", errors="ignore") or match[0]
-
-    def windows(match: re.Match[str]) -> str:
-        return match[0].encode("latin-1").decode("cp1252", errors="replace")
-
-    return _C1.sub(windows, _MOJIBAKE.sub(utf8, text))
 
 
 def title_of(root: Element) -> str | None:
@@ -478,10 +460,10 @@ class _Table:
         """One line a row, cells parted by bars."""
         lines = [self._outside] if self._outside else []
         for row in self._rows:
-            while row and not row[-1] and not any(row):
+            while row and not row[-1]:
                 row.pop()
-            if any(row):
-                lines.append(" | ".join(row).rstrip())
+            if row:
+                lines.append(" | ".join(row))
         return "\n".join(lines)
 
 
@@ -497,7 +479,8 @@ def is_table(element: Element) -> bool:
 
 def is_layout(table: Element) -> bool:
     """Whether a table arranges a page and holds no data."""
-    if next(table.iterdescendants("table", "h1", "h2", "h3", "h4", "h5", "h6", "pre"), None) is not None:
+    arranging = table.iterdescendants("table", "h1", "h2", "h3", "h4", "h5", "h6", "pre")
+    if next(arranging, None) is not None:
         return True
     cells: list[Element] = list(table.iterdescendants("td", "th"))
     return len(cells) == 1 or any(

@@ -24,9 +24,7 @@ _RUN_IN = frozenset({"ltx_title_classification", "ltx_title_keywords"})
 # Headings that rank by what they head, not by the tag that gives them their size.
 _LEVELS = {"ltx_title_abstract": 2, "ltx_title_acknowledgements": 2, "ltx_title_document": 1}
 # A heading in one of these holds to its end only.
-_SCOPES = frozenset(
-    "ltx_theorem ltx_proof ltx_abstract ltx_acknowledgements ltx_paragraph".split()
-)
+_SCOPES = frozenset("ltx_theorem ltx_proof ltx_abstract ltx_acknowledgements ltx_paragraph".split())
 
 
 def article(root: Element) -> Element | None:

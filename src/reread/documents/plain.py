@@ -25,12 +25,15 @@ _RANKS = (  # (rank, how such a heading begins)
     (2, r"(?:prologue|epilogue|preface|foreword|introduction|conclusion|afterword|contents"
         r"|abstract|references|bibliography|index)\s*[.:]?$"),
     (3, rf"(?:section|abschnitt|§)\s*{_NUMBER}"),
-    (3, r"[IVXLC]{1,7}\.?$"),
+    (2, r"[IVXLC]{1,7}\.?$"),
 )  # fmt: skip
 _HEADINGS = [(rank, re.compile(pattern, re.IGNORECASE)) for rank, pattern in _RANKS]
-_DOTTED = re.compile(r"(\d{1,3}(?:\.\d{1,3})*)\.?[ \t]+(?=[^\W\d_])")
+_DOTTED = re.compile(r"(\d{1,3}(?:\.\d{1,3})*)\.?[ \t]+[^\W\d_a-z][^()\[\]\"“”]{0,60}[^\W_]")
+_BLANK_BEFORE = re.compile(r"(?:^|\n[^\S\n]*\n)[^\S\n]*\Z")
+_BLANK_AFTER = re.compile(r"[^\S\n]*(?:\n[^\S\n]*\n|\Z)")
 _UNDERLINE = re.compile(r"(?m)^[^\S\n]*([=\-~*#^\"+])\1{2,}[^\S\n]*$")
 _TITLE_FIELD = re.compile(r"(?m)^Title:[ \t]+(\S.*)$")
+_BOUNDARY = re.compile(r"\*\*\*\s?(?:START|END) OF ")  # of a book within its publisher's file
 _ENDED = re.compile(r"[.!?,;:。！？，；]$")
 _LONGEST_HEADING = 100
 
@@ -50,53 +53,103 @@ def load(source: Source) -> Document:
 def located(text: str) -> Iterator[Paragraph]:
     """The paragraphs of `text`; the chapter headings above each are its locator."""
     spans = [piece for span in paragraph_spans(text) for piece in _parted(text, *span)]
-    ranks = [_rank(text[a:b]) for a, b in spans]
     path: list[tuple[int, str]] = []
-    for k, ((start, end), rank) in enumerate(zip(spans, ranks, strict=True)):
-        # In a table of contents a heading is followed by its like, and by no text of its own.
-        real = rank is not None and (k + 1 == len(ranks) or ranks[k + 1] != rank)
-        if real and rank is not None:
+    for (start, end), rank in zip(spans, _real(_ranks(text, spans)), strict=True):
+        if _BOUNDARY.match(text, start, end):
+            path = []
+        if rank is not None:
             path = [h for h in path if h[0] < rank] + [(rank, _name(text[start:end]))]
         yield Paragraph(
             start=start,
             end=end,
-            kind="heading" if real else "text",
+            kind="text" if rank is None else "heading",
             locator=" › ".join(name for _, name in path) or None,
         )
 
 
-def _parted(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """A heading and the text right below it as two, where no blank line parts them."""
-    stop = text.find("\n", start, end)
-    if stop < 0:
-        return [(start, end)]
-    rule = _UNDERLINE.match(text, stop + 1, end)
-    if rule:
-        stop = rule.end()
-    elif not any(p.match(text[start:stop].strip()) for rank, p in _HEADINGS if rank < 3) or (
-        _ENDED.search(text[start:stop].rstrip()) and stop - start > 30
-    ):
-        return [(start, end)]
-    rest = stop + len(text[stop:end]) - len(text[stop:end].lstrip())
-    if rest >= end or (not rule and end - rest < _LONGEST_HEADING):
-        return [(start, end)]  # a title in two lines
-    return [(start, stop), (rest, end)]
+def _parted(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A paragraph cut before and after each chapter heading that no blank line sets off."""
+    if end - start <= _LONGEST_HEADING:  # a heading of its own, maybe in two lines
+        yield start, end
+        return
+    opened = start
+    for line in re.finditer(r"[^\n]+", text[start:end]):
+        left, right = start + line.start(), start + line.end()
+        rule = _UNDERLINE.match(text, min(right + 1, end), end)
+        if rule:
+            right = rule.end()
+        elif not _is_chapter_line(line.group().strip()):
+            continue
+        yield from _trimmed(text, opened, left)
+        yield from _trimmed(text, left, right)
+        opened = right
+    yield from _trimmed(text, opened, end)
 
 
-def _rank(text: str) -> int | None:
-    """How deep a heading this is, None where it is none."""
-    if len(text) > 2 * _LONGEST_HEADING:
+def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    piece = text[start:end]
+    if piece.strip():
+        yield start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
+
+
+def _is_chapter_line(line: str) -> bool:
+    """Whether a line within other text is a chapter heading: all capitals, or nothing else."""
+    if len(line) > 60 or not (line[:1].isupper() or line[:1] == "第"):
+        return False
+    for rank, pattern in _HEADINGS:
+        match = pattern.match(line) if rank < 3 else None
+        if match:
+            return line.upper() == line or not line[match.end() :].strip(" .:")
+    return False
+
+
+def _ranks(text: str, spans: list[tuple[int, int]]) -> list[int | None]:
+    """How deep a heading each paragraph is, None where it is none."""
+    rules: list[str] = []  # a mark of underlining ranks by when it first comes
+    ranks: list[int | None] = []
+    for start, end in spans:
+        rule = _UNDERLINE.search(text, start, end) if end - start < 300 else None
+        if rule and _name(text[start:end]):
+            if rule[1] not in rules:
+                rules.append(rule[1])
+            ranks.append(10 + rules.index(rule[1]))
+        else:
+            ranks.append(_rank(text, start, end))
+    if sum(rank >= 10 for rank in ranks if rank) > 1:  # who underlines headings underlines all
+        return [rank if rank and rank >= 10 else None for rank in ranks]
+    return ranks
+
+
+def _real(ranks: list[int | None]) -> list[int | None]:
+    """Ranks without those of a table of contents, where like follows like and no text follows."""
+    kept = list(ranks)
+    run = 0
+    for k, rank in enumerate([*ranks, None]):
+        if k and rank is not None and rank == ranks[k - 1]:
+            run += 1
+            continue
+        if run > 1 and (ranks[k - 1] or 0) < 10:
+            kept[k - 1 - run : k - 1] = [None] * run  # the last of the run has the text below it
+        run = 0
+    return kept
+
+
+def _rank(whole: str, start: int, end: int) -> int | None:
+    """How deep a heading this paragraph is, None where it is none."""
+    if end - start > 2 * _LONGEST_HEADING:
         return None
+    text = whole[start:end]
     name = _name(text)
     if not name or len(name) > _LONGEST_HEADING:
         return None
     for rank, pattern in _HEADINGS:
         if pattern.match(name) and (name[0].isupper() or not name[0].isascii()):
             return None if _ENDED.search(name) and len(name) > 60 else rank
-    dotted = _DOTTED.match(name)
-    if dotted and not _ENDED.search(name) and "\n" not in text.strip() and len(name) < 80:
-        return 3 + dotted[1].count(".") if name[dotted.end()].isupper() else None
-    return 3 if _UNDERLINE.search(text) else None
+    dotted = _DOTTED.fullmatch(name)
+    alone = _BLANK_BEFORE.search(whole[max(0, start - 80) : start]) and _BLANK_AFTER.match(
+        whole, end
+    )
+    return 3 + dotted[1].count(".") if dotted and alone and "\n" not in text else None
 
 
 def _name(text: str) -> str:

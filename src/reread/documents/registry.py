@@ -84,28 +84,28 @@ _SIGNATURES = (  # (offset, bytes, media type)
     (0, b"wOFF", "font/woff"),
     (0, b"wOF2", "font/woff2"),
 )
+_OFFICE = "application/vnd.openxmlformats-officedocument"
 _ZIPPED = (  # (a name inside, media type)
     ("META-INF/container.xml", "application/epub+zip"),
-    ("word/document.xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
-    ("xl/workbook.xml", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    (
-        "ppt/presentation.xml",
-        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    ),
+    ("word/document.xml", f"{_OFFICE}.wordprocessingml.document"),
+    ("xl/workbook.xml", f"{_OFFICE}.spreadsheetml.sheet"),
+    ("ppt/presentation.xml", f"{_OFFICE}.presentationml.presentation"),
 )
 _CALLED = {
     "application/epub+zip": "an EPUB book",
     "application/gzip": "a compressed file",
     "application/octet-stream": "a binary file of no known kind",
     "application/pdf": "a PDF document",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "a presentation",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "a spreadsheet",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "a DOCX document",
+    f"{_OFFICE}.presentationml.presentation": "a presentation",
+    f"{_OFFICE}.spreadsheetml.sheet": "a spreadsheet",
+    f"{_OFFICE}.wordprocessingml.document": "a DOCX document",
     "application/x-executable": "a program",
     "application/x-ole-storage": "an old Office document",
     "application/zip": "a ZIP archive",
 }
-_HTML = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S)
+_HTML = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S
+)
 _HTML_PART = re.compile(
     r"\s*(?:<!--.*?-->\s*)*<(?:head|body|div|p|h[1-6]|table|article|section|main|title|meta|ul|ol"
     r"|script|style|center|font|span|b|i|a|br)\b[^>]*>",
