@@ -10,9 +10,13 @@ library costs 2 ms instead of the 200 ms that importing an object mapper takes.
 from __future__ import annotations
 
 import json
+import logging
+import random
+import re
 import sqlite3
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -34,7 +38,11 @@ from reread.types import (
     Usage,
 )
 
+_log = logging.getLogger(__name__)
+
 _WAIT_S = 60.0  # how long a writer waits for its turn
+_PAUSE_S = 0.25  # the longest wait inside SQLite, which Ctrl-C cannot end
+_SURROGATE = re.compile("[\ud800-\udfff]")  # no file and no wire can carry one alone
 
 
 class Store:
@@ -50,13 +58,14 @@ class Store:
         with self._told():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(
-                path, timeout=_WAIT_S, check_same_thread=False, isolation_level=None
+                path, timeout=_PAUSE_S, check_same_thread=False, isolation_level=None
             )
-            self._db.executescript(
-                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
-                "PRAGMA secure_delete=ON;"
-            )
-            self._migrate()
+            try:
+                _patiently(self._prepare)
+                self._migrate()
+            except BaseException:
+                self._db.close()
+                raise
 
     def close(self) -> None:
         """Closes the file; everything written is already there."""
@@ -73,7 +82,7 @@ class Store:
             if not known:
                 db.execute(
                     "INSERT INTO documents VALUES (?,?,?,?,?,?,?,?,?,?)",
-                    (
+                    _safe(
                         document.id,
                         document.title,
                         document.text,
@@ -89,7 +98,7 @@ class Store:
             db.execute(
                 "INSERT INTO aliases VALUES (?,?,?) ON CONFLICT(origin) DO UPDATE SET "
                 "document_id = excluded.document_id, at = excluded.at",
-                (document.origin, document.id, now),
+                _safe(document.origin, document.id, now),
             )
         return not known
 
@@ -138,9 +147,16 @@ class Store:
         """Removes the document and all that rests on it; False when it was not there."""
         with self._writing() as db:
             gone = db.execute("DELETE FROM documents WHERE id = ?", (document_id,)).rowcount
-        with self._told(), self._lock:
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with self._told():
+            if not _patiently(self._empty_log, wait_s=5.0):
+                _log.warning("%s is being read; what was removed leaves it afterwards", self.path)
         return bool(gone)
+
+    def _empty_log(self) -> bool:
+        """Whether the write-ahead log, which may hold removed text, could be emptied."""
+        with self._lock:
+            busy = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        return not busy
 
     # -- calls ----------------------------------------------------------------------------------
 
@@ -165,8 +181,9 @@ class Store:
         """Remembers a validated reply; a document removed meanwhile takes it along."""
         with self._writing() as db:
             db.execute(
-                "INSERT OR REPLACE INTO calls SELECT ?,id,?,?,?,?,?,?,? FROM documents WHERE id = ?",
-                (
+                "INSERT OR REPLACE INTO calls SELECT ?,id,?,?,?,?,?,?,? FROM documents "
+                "WHERE id = ?",
+                _safe(
                     key,
                     model,
                     str(call.prompt),
@@ -187,7 +204,7 @@ class Store:
             db.execute(
                 "INSERT OR REPLACE INTO memories SELECT ?,id,?,?,?,?,?,?,?,? FROM documents "
                 "WHERE id = ?",
-                (
+                _safe(
                     key,
                     memory.model,
                     _dump(asdict(memory.settings)),
@@ -215,26 +232,49 @@ class Store:
 
     # -- the file -------------------------------------------------------------------------------
 
+    def _prepare(self) -> bool:
+        tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master")}
+        if tables and "migrations" not in tables:
+            raise LibraryError(
+                f"the library {self.path} cannot be used: it is another program's database",
+                hint="Choose another file with --library",
+            )
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            self._db.execute(f"PRAGMA {pragma}")
+        self._db.execute("PRAGMA secure_delete=ON")
+        return True
+
     def _migrate(self) -> None:
-        with self._writing() as db:
-            db.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, at TEXT)")
-            done = {name for (name,) in db.execute("SELECT name FROM migrations")}
-            if unknown := done - {name for name, _ in MIGRATIONS}:
-                raise LibraryError(
-                    f"{self.path} was made by a newer reread ({', '.join(sorted(unknown))})",
-                    hint="Upgrade reread, or choose another file with --library",
-                )
-            for name, statements in MIGRATIONS:
-                if name not in done:
+        """Brings the tables up to date; a library that is needs no turn to write."""
+        if self._missing():
+            with self._writing() as db:
+                db.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, at TEXT)")
+                for name, statements in self._missing():
                     for statement in statements.split(";"):
                         db.execute(statement)
                     db.execute("INSERT INTO migrations VALUES (?,?)", (name, _now()))
 
+    def _missing(self) -> list[tuple[str, str]]:
+        """The migrations not applied yet, in order.
+
+        Raises:
+            LibraryError: the file has some that this version does not know.
+        """
+        if not self._one("SELECT 1 FROM sqlite_master WHERE name = 'migrations'"):
+            return list(MIGRATIONS)
+        done = {name for (name,) in self._all("SELECT name FROM migrations")}
+        if unknown := done - {name for name, _ in MIGRATIONS}:
+            raise LibraryError(
+                f"{self.path} was made by a newer reread ({', '.join(sorted(unknown))})",
+                hint="Upgrade reread, or choose another file with --library",
+            )
+        return [(name, statements) for name, statements in MIGRATIONS if name not in done]
+
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction: all of it is on disk afterwards, or nothing."""
-        with self._told(), self._lock:
-            self._db.execute("BEGIN IMMEDIATE")
+        with self._told():
+            _patiently(self._begin)
             try:
                 yield self._db
                 self._db.execute("COMMIT")
@@ -242,14 +282,26 @@ class Store:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
+            finally:
+                self._lock.release()
+
+    def _begin(self) -> bool:
+        """Takes the turn to write, and with it our lock; neither is kept when it fails."""
+        self._lock.acquire()
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+        except BaseException:
+            self._lock.release()
+            raise
+        return True
 
     def _one(self, statement: str, *values: object) -> Any:
         with self._told(), self._lock:
-            return self._db.execute(statement, values).fetchone()
+            return self._db.execute(statement, _safe(*values)).fetchone()
 
     def _all(self, statement: str, *values: object) -> list[Any]:
         with self._told(), self._lock:
-            return self._db.execute(statement, values).fetchall()
+            return self._db.execute(statement, _safe(*values)).fetchall()
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -274,6 +326,26 @@ class DocumentCalls:
         self._store.put_call(self._document_id, key, call, model, completion)
 
 
+def _patiently(attempt: Callable[[], bool], wait_s: float = _WAIT_S) -> bool:
+    """Tries until it succeeds, the file staying busy for `wait_s` at most.
+
+    The waiting is done here and not in SQLite, so that Ctrl-C ends it and other threads go on.
+    """
+    give_up = time.monotonic() + wait_s
+    while True:
+        late = time.monotonic() > give_up
+        try:
+            if attempt():
+                return True
+            if late:
+                return False
+        except sqlite3.OperationalError as error:
+            busy = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+            if not busy or late:
+                raise
+        time.sleep(random.uniform(0.005, 0.03))  # noqa: S311
+
+
 def _failure(path: Path, error: Exception) -> LibraryError:
     text = str(error).lower()
     reasons = (
@@ -282,6 +354,11 @@ def _failure(path: Path, error: Exception) -> LibraryError:
             ("readonly", "read-only", "permission", "unable to open"),
             "it cannot be written",
             "Choose another place with --library or REREAD_HOME",
+        ),
+        (
+            ("disk i/o error",),
+            "reading or writing it failed",
+            "Check that the disk is neither full nor damaged; finished work is kept",
         ),
         (
             ("not a database", "malformed"),
@@ -344,6 +421,11 @@ def _memory(row: Any, document: Document) -> GistMemory:
 def _usage(data: dict[str, Any]) -> Usage:
     phases = {name: _usage(part) for name, part in data.pop("phases").items()}
     return Usage(**data, phases=phases)
+
+
+def _safe(*values: object) -> tuple[object, ...]:
+    """Values as the file can hold them: a lone surrogate becomes U+FFFD."""
+    return tuple(_SURROGATE.sub("\ufffd", v) if isinstance(v, str) else v for v in values)
 
 
 def _dump(value: Any) -> str:
