@@ -343,7 +343,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _chat(self, endpoint: Endpoint, seen: Seen) -> int:
         fault = endpoint.next_fault()
         if fault is None:
-            made = endpoint.completion(seen)
+            try:
+                made = endpoint.completion(seen)
+            except Exception as error:  # noqa: BLE001 - shown to whoever sent the request
+                made = Fault(status=400, message=f"the endpoint failed: {error!r}")
             left = seen.started + endpoint.delay_s - time.monotonic()
             if left > 0:
                 time.sleep(left)

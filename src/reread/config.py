@@ -6,6 +6,7 @@ order is: what the caller says, then the environment, then `config.toml` in the 
 
 from __future__ import annotations
 
+import math
 import os
 import tomllib
 from collections.abc import Mapping
@@ -70,6 +71,7 @@ _NUMBERS: dict[str, type[int] | type[float]] = {
     "workers": int,
     "timeout_s": float,
 }
+_TOML_TYPES = {"true or false": (bool,), "a number": (int, float), "text": (str,)}
 _PATHS = ("library", "prompts")
 
 
@@ -80,7 +82,7 @@ def load(environ: Mapping[str, str] | None = None, **said: Any) -> Config:
         SettingsError: the file is not valid TOML, or a value is unknown or not of its kind.
     """
     environ = os.environ if environ is None else environ
-    home = Path(environ.get("REREAD_HOME") or platformdirs.user_data_dir("reread")).expanduser()
+    home = _path("REREAD_HOME", environ.get("REREAD_HOME") or platformdirs.user_data_dir("reread"))
     values = _file_values(home / "config.toml")
     values |= {key: environ[name] for key, name in _VARIABLES.items() if environ.get(name)}
     values |= {key: value for key, value in said.items() if value is not None}
@@ -89,7 +91,7 @@ def load(environ: Mapping[str, str] | None = None, **said: Any) -> Config:
             values[key] = _number(key, values[key], kind)
     for key in _PATHS:
         if key in values:
-            values[key] = Path(values[key]).expanduser()
+            values[key] = _path(key, values[key])
     values.setdefault("library", home / "library.db")
     return Config(home=home, **values)
 
@@ -106,14 +108,28 @@ def _file_values(path: Path) -> dict[str, Any]:
         raise SettingsError(
             f"{path} sets {', '.join(unknown)}", hint=f"Known are {', '.join(sorted(known))}"
         )
+    for key, value in values.items():
+        kind = "a number" if key in _NUMBERS else "text"
+        kind = "true or false" if key == "allow_private" else kind
+        # A bool is an int to Python, not to people. The value may be a key, so it is not shown.
+        if type(value) not in _TOML_TYPES[kind]:
+            raise SettingsError(f"{path} sets {key} to something else than {kind}", hint="Mend it")
     return values
 
 
 def _number(key: str, value: Any, kind: type[int] | type[float]) -> int | float:
     try:
         number = kind(value)
-    except (TypeError, ValueError):
-        raise SettingsError(f"{key} is {value!r}, not a number") from None
-    if number <= 0:
-        raise SettingsError(f"{key} is {value}, but must be positive")
+    except (TypeError, ValueError, OverflowError):
+        what = "a whole number" if kind is int else "a number"
+        raise SettingsError(f"{key} is {value!r}, not {what}") from None
+    if not (0 < number < math.inf and number == float(value)):
+        raise SettingsError(f"{key} is {value}, but must be positive and whole where it counts")
     return number
+
+
+def _path(key: str, value: str | Path) -> Path:
+    try:
+        return Path(value).expanduser()
+    except RuntimeError:
+        raise SettingsError(f"{key} is {str(value)!r}, but there is no such user") from None

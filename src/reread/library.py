@@ -8,22 +8,31 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
+import shutil
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from reread import config as configuration
 from reread import documents, reading
 from reread.config import Config
-from reread.errors import SettingsError, SourceNotFound, UsageError
+from reread.errors import ContextExceeded, SettingsError, SourceNotFound, UsageError
+from reread.llm.wrappers import Cached, Meter, Metered, Retrying
 from reread.ports import Model, Progress
 from reread.prompts import Prompts
 from reread.reading import Desk
 from reread.store import Store
 from reread.store.lexical import rank
+from reread.text import clean
 from reread.types import Answer, Document, GistMemory, Settings, Usage
+
+_log = logging.getLogger(__name__)
+
+Out = TypeVar("Out")
+_MOST_PLANS = 4  # each learns something, so more would mean an endpoint that contradicts itself
 
 
 class Library:
@@ -115,7 +124,7 @@ class Library:
         return known
 
     def _known(self, name: str) -> Document | None:
-        found = self.store.find(name) or self.store.find(str(Path(name).resolve()))
+        found = self.store.find(name) or self.store.find(_resolved(name))
         if len(found) > 1:
             listed = "; ".join(f"{i} {title}" for i, title in found[:5])
             raise UsageError(
@@ -127,6 +136,15 @@ class Library:
         """One entry a document, in the order they came."""
         return self.store.overview()
 
+    def other_names(self, document: Document) -> list[str]:
+        """The other names that the same content came by before, sorted."""
+        return [o for o in self.store.origins(document.id) if o != document.origin]
+
+    def replaced(self, document: Document) -> str | None:
+        """The id of the other content that its name stood for before; None when there was none."""
+        before = self.store.by_origin(document.origin)
+        return before[0][0] if before and before[0][0] != document.id else None
+
     def remove(self, name: str) -> Document:
         """Removes a document, its memories and every remembered call about it."""
         document = self.find(name)
@@ -134,6 +152,8 @@ class Library:
         from reread.llm.local import forget_states
 
         forget_states(self.config.states)
+        # Fetched pages are not kept by document; without them they are only fetched again.
+        shutil.rmtree(self.config.fetched, ignore_errors=True)
         return document
 
     # -- reading --------------------------------------------------------------------------------
@@ -147,17 +167,36 @@ class Library:
         Raises:
             Error: see `reread.errors`.
         """
+        return self._read(source, settings, Meter())
+
+    def _read(
+        self, source: str | Path | Document, settings: dict[str, Any], meter: Meter
+    ) -> GistMemory:
         document = source if isinstance(source, Document) else self.load(source)
+        return self._replanned(lambda: self._read_once(document, settings, meter))
+
+    def _read_once(self, document: Document, settings: dict[str, Any], meter: Meter) -> GistMemory:
+        desk = self._desk(document, settings, meter)
         self.store.add_document(document)
-        desk, meter = self._desk(document, settings)
         key = self._memory_key(desk, document)
         known = self.store.memory(key, document)
         if known is not None:
-            return replace(known, usage=Usage(cached_calls=known.usage.calls))
-        memory = reading.read(desk, document)
-        memory = replace(memory, usage=meter.usage())
+            answered = known.usage.calls + known.usage.cached_calls
+            return replace(known, usage=Usage(cached_calls=answered))
+        memory = replace(reading.read(desk, document), usage=meter.usage())
         self.store.put_memory(key, memory)
         return memory
+
+    def _replanned(self, work: Callable[[], Out]) -> Out:
+        """The result of `work`, begun again while a refusal tells a window smaller than thought."""
+        for _ in range(_MOST_PLANS):
+            try:
+                return work()
+            except ContextExceeded as error:
+                if not error.retryable:
+                    raise
+                _log.info("planned again: %s", error)
+        return work()
 
     def memory(self, name: str) -> GistMemory:
         """The newest finished memory of a document in the library.
@@ -196,31 +235,35 @@ class Library:
         Raises:
             Error: see `reread.errors`.
         """
-        memory = source if isinstance(source, GistMemory) else self.read(source, **settings)
+        meter = Meter()
+        memory = source if isinstance(source, GistMemory) else self._read(source, settings, meter)
         self.store.add_document(memory.document)
         settings.setdefault("profile", memory.settings.profile)
         settings.setdefault("answer_each_step", memory.settings.answer_each_step)
-        desk, meter = self._desk(memory.document, settings)
-        answer = reading.answer(desk, memory, question, options)
+        question, options = clean(question), [clean(option) for option in options]
+
+        def answered() -> Answer:
+            desk = self._desk(memory.document, settings, meter)
+            return reading.answer(desk, memory, question, options)
+
+        answer = self._replanned(answered)
         return replace(answer, usage=meter.usage())
 
-    def _desk(self, document: Document, settings: dict[str, Any]) -> tuple[Desk, Any]:
-        from reread.llm.wrappers import Cached, Meter, Metered, Retrying
-
-        meter = Meter()
-        model = Metered(Cached(Retrying(self.model), self.store.calls(document.id)), meter)
+    def _desk(self, document: Document, settings: dict[str, Any], meter: Meter) -> Desk:
+        """What one piece of work is done with; `meter` measures it."""
         try:
             wanted = replace(self.settings, **settings)
         except TypeError as error:
             known = ", ".join(Settings.__dataclass_fields__)
             raise SettingsError(f"{error}", hint=f"Settings are {known}") from None
+        model = Metered(Cached(Retrying(self.model), self.store.calls(document.id)), meter)
         resolved, chosen = reading.resolve(
             wanted,
             document_words=document.words,
             context_tokens=model.capabilities.context_tokens,
             suited=model.capabilities.profile,
         )
-        desk = Desk(
+        return Desk(
             model=model,
             prompts=self._prompts,
             profile=chosen,
@@ -228,7 +271,6 @@ class Library:
             rank=rank,
             progress=self.progress,
         )
-        return desk, meter
 
     def _memory_key(self, desk: Desk, document: Document) -> str:
         """A hash of all that makes a memory what it is: document, settings, prompts, model."""
@@ -244,6 +286,14 @@ class Library:
             desk.model.capabilities.context_tokens,
         ]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _resolved(name: str) -> str:
+    """The path as an origin holds it, or the name itself where it cannot be a path."""
+    try:
+        return str(Path(name).resolve())
+    except (OSError, RuntimeError, ValueError):
+        return name
 
 
 def load(source: str | Path) -> Document:

@@ -441,7 +441,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing_finished(small_disk: Path) ->
 
     def fill() -> None:
         nonlocal kept
-        for kept in range(1_000):  # noqa: B007 - how far it came
+        for kept in range(1_000):
             calls.put(f"k{kept}", a_call(), "m", replace(DONE, text="x" * 4_000))
 
     with pytest.raises(LibraryError) as caught:

@@ -35,9 +35,7 @@ def list_(as_json: common.AsJson = False) -> None:
     for e in entries:
         state = "here" if e["installed"] else "not here"
         mark = ", the default" if e["default"] else ""
-        common.out(
-            f"{e['name']}  {e['size_bytes'] / 1e6:,.0f} MB, {e['licence']}, {state}{mark}"
-        )
+        common.out(f"{e['name']}  {e['size_bytes'] / 1e6:,.0f} MB, {e['licence']}, {state}{mark}")
 
 
 @app.command("pull")
@@ -61,7 +59,7 @@ def pull(
 
 
 @app.command("test")
-def test_(
+def try_out(
     model: common.ModelName = None,
     base_url: common.BaseUrl = None,
     timeout: common.Timeout = None,

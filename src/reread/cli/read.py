@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from reread.cli import common
-from reread.errors import DocumentError, MalformedReply
+from reread.errors import ContextExceeded, DocumentError, LibraryError, MalformedReply, ModelError
 from reread.types import GistMemory
+
+if TYPE_CHECKING:
+    from reread.library import Library
+
+_OF_ONE_SOURCE = (DocumentError, MalformedReply, ContextExceeded)
 
 
 def read(
@@ -29,6 +34,8 @@ def read(
     next_paragraph: common.NextParagraph = None,
 ) -> None:
     """Read documents into the library; say what was read, what could not be, and what it cost."""
+    from reread import wire
+
     chosen = common.settings(
         preset,
         profile=profile,
@@ -46,30 +53,43 @@ def read(
         "timeout_s": timeout,
     }
     results: list[dict[str, Any]] = []
-    failed = 0
-    with common.opened(library, chosen, **config) as opened:
-        for source in sources:
-            try:
-                memory = opened.read(source)
-            except (DocumentError, MalformedReply) as error:
-                # What is wrong with one source says nothing about the next.
-                failed += 1
-                results.append({"source": source, "error": error.line})
-                common.say(f"reread: {error.line}")
-            else:
-                results.append(_result(source, memory))
-                if not as_json:
-                    common.out(_line(memory))
-    if as_json:
-        common.out_json(results)
-    if failed:
-        raise typer.Exit(1 if failed == len(sources) else 3)
+    done: list[str] = []
+    try:
+        with common.opened(library, chosen, **config) as opened:
+            for k, source in enumerate(sources):
+                try:
+                    notes, memory = _read(opened, source)
+                except _OF_ONE_SOURCE as error:
+                    # What is wrong with one source says nothing about the next.
+                    results.append({"source": source, "error": error.line})
+                    common.say(f"reread: {error.line}")
+                except (ModelError, LibraryError) as error:
+                    left = sources[k + 1 :]
+                    results += [{"source": s, "error": error.line} for s in (source, *left)]
+                    after = f". Not read either: {', '.join(left)}" if left else ""
+                    common.say(f"reread: {error.line}{after}")
+                    break
+                else:
+                    done.append(source)
+                    results.append({"source": source, **wire.memory(memory), "notes": notes})
+                    if not as_json:
+                        common.out("\n".join([_line(memory), *(f"  {note}" for note in notes)]))
+    finally:  # also when stopped: what was read is said
+        if as_json:
+            common.out_json(results)
+    if len(done) < len(sources):
+        raise typer.Exit(3 if done else 1)
 
 
-def _result(source: str, memory: GistMemory) -> dict[str, Any]:
-    from reread import wire
-
-    return {"source": source, **wire.memory(memory)}
+def _read(library: Library, source: str) -> tuple[list[str], GistMemory]:
+    """The memory of a source, and what is to be said of the names its content came by."""
+    document = library.load(source)
+    notes = []
+    if others := library.other_names(document):
+        notes.append(f"the same content as {', '.join(others)}")
+    if document.origin != "-" and (before := library.replaced(document)):
+        notes.append(f"a new version: {document.origin} was {before} before, which is kept")
+    return notes, library.read(document)
 
 
 def _line(memory: GistMemory) -> str:

@@ -117,12 +117,20 @@ class Store:
             [r for r in rows if r[0] == words],
             [r for r in rows if len(words) >= 4 and r[0].startswith(words)],
             [r for r in rows if r[1].casefold() == lowered],
-            self._by_origin(words),
+            self.by_origin(words),
             [r for r in rows if lowered and lowered in r[1].casefold()],
         )
         return next((found for found in tries if found), [])
 
-    def _by_origin(self, origin: str) -> list[tuple[str, str]]:
+    def origins(self, document_id: str) -> list[str]:
+        """The names that a document's content came by, sorted."""
+        rows = self._all(
+            "SELECT origin FROM aliases WHERE document_id = ? ORDER BY origin", document_id
+        )
+        return [origin for (origin,) in rows]
+
+    def by_origin(self, origin: str) -> list[tuple[str, str]]:
+        """(id, title) of the document that this name stands for now, if there is one."""
         return self._all(
             "SELECT d.id, d.title FROM aliases a JOIN documents d ON d.id = a.document_id "
             "WHERE a.origin = ?",
