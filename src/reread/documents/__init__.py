@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import unquote, urlsplit
-from urllib.request import url2pathname
 
 from reread.documents.registry import EXTENSIONS, LOADERS, declared_type, loader_for
 from reread.documents.source import LIMITS, Limits, Loader, Source
@@ -121,7 +120,7 @@ def _load_page(page: Fetched, asked: str) -> Document:
 def _path(source: str | Path) -> Path:
     text = str(source)
     if text.lower().startswith("file:"):
-        return Path(url2pathname(urlsplit(text).path))
+        return Path(unquote(urlsplit(text).path))
     return Path(text).expanduser() if text.startswith("~") else Path(text)
 
 

@@ -172,7 +172,7 @@ def document_over(
 def divide(text: str, kind: ParagraphKind) -> list[tuple[int, int]]:
     """Spans of the paragraphs of one block: the whole block unless it is very long."""
     if count_words(text) <= LONGEST_BLOCK_WORDS and kind != "text":
-        return [_trimmed(text, 0, len(text))]
+        return [trimmed(text, 0, len(text))]
     if kind in _ROWS:
         return _line_groups(text)
     spans: list[tuple[int, int]] = []
@@ -183,7 +183,7 @@ def divide(text: str, kind: ParagraphKind) -> list[tuple[int, int]]:
         if count_words(piece) > LONGEST_BLOCK_WORDS:
             spans.extend((start + a, start + b) for a, b in paragraph_spans(piece))
         elif piece.strip():
-            spans.append(_trimmed(text, start, end))
+            spans.append(trimmed(text, start, end))
         start = gap.end() if gap else end
     return spans
 
@@ -195,18 +195,20 @@ def _line_groups(text: str) -> list[tuple[int, int]]:
     for line in re.finditer(r"[^\n]*\n?", text):
         size = count_words(line.group())
         if words and words + size > LONGEST_BLOCK_WORDS:
-            spans.append(_trimmed(text, opened, closed))
+            spans.append(trimmed(text, opened, closed))
             opened, words = line.start(), 0
         words += size
         closed = line.end()
     if text[opened:closed].strip():
-        spans.append(_trimmed(text, opened, closed))
+        spans.append(trimmed(text, opened, closed))
     return spans
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without the white space at its ends; empty where it holds nothing else."""
     piece = text[start:end]
-    return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
+    left = start + len(piece) - len(piece.lstrip())
+    return left, max(left, start + len(piece.rstrip()))
 
 
 def _locator(place: str | None, headings: tuple[str, ...], title: str) -> str | None:
@@ -221,9 +223,11 @@ def _without_gaps(text: str, paragraphs: Iterable[Paragraph]) -> list[Paragraph]
     whole: list[Paragraph] = []
     done, locator = 0, None
     for p in paragraphs:
-        whole.extend(_gap(text, done, p.start, locator))
-        whole.append(p)
-        done, locator = p.end, p.locator
+        start, end = trimmed(text, p.start, p.end)
+        whole.extend(_gap(text, done, start, locator))
+        if start < end:
+            whole.append(Paragraph(start=start, end=end, kind=p.kind, locator=p.locator))
+        done, locator = max(done, end), p.locator
     whole.extend(_gap(text, done, len(text), locator))
     return whole
 

@@ -41,7 +41,7 @@ _GUESSES = [
     *("gb18030", "big5", "cp932", "euc_jp", "cp949", "iso8859_2", "mac_roman", "cp437"),
 ]
 _LATIN = {"cp1250", "cp1254", "iso8859_2", "mac_roman", "cp437"}
-_WESTERN = re.compile("[\x00-\x7f\xa0-\xb0\xb4-\xb7\xbb-\xbf\xc0-\xff€‚„…‘’“”•–—œŒ™]+")
+_WESTERN = re.compile("[^\x80-\x9f¹²³ðÐþÞýÝšŠžŽ¼½¾\ufffd]+")
 _MOJIBAKE = re.compile("[\u00c2-\u00f4][\u0080-\u00bf]{1,3}")
 _C1 = re.compile("[\u0080-\u0084\u0086-\u009f]")
 _KANA = re.compile("[\u3041-\u30ff]")
@@ -159,7 +159,7 @@ def _guess(data: bytes) -> str:
 
     best = from_bytes(sample, cp_isolation=_GUESSES).best()
     name = best.encoding if best else "cp1252"
-    few = sum(b > 0x7F for b in sample) < 0.1 * len(sample)
+    few = sum(b > 0x7F for b in sample) < max(10, 0.3 * len(sample))
     western = _WESTERN.fullmatch(_decoded(sample, "cp1252") or "") is not None
     if few and western and (name in _LATIN or best is None):
         return "cp1252"  # in a few accents the guess between Latin encodings is noise

@@ -178,7 +178,7 @@ class Reader:
     def flush(self) -> None:
         """Ends the block that is being collected."""
         if self._table is not None or len(self._buffers) > 1:
-            self.text(" ")  # inside a cell or note a block end only parts words
+            self._buffers[-1].append(" ")  # inside a cell or note a block end only parts words
             return
         text = collapsed("".join(self._buffers[0]))
         self._buffers[0].clear()

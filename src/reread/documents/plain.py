@@ -80,16 +80,10 @@ def _parted(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
             right = rule.end()
         elif not _is_chapter_line(line.group().strip()):
             continue
-        yield from _trimmed(text, opened, left)
-        yield from _trimmed(text, left, right)
+        yield from ((a, b) for a, b in ((opened, left), (left, right)) if text[a:b].strip())
         opened = right
-    yield from _trimmed(text, opened, end)
-
-
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    piece = text[start:end]
-    if piece.strip():
-        yield start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
+    if text[opened:end].strip():
+        yield opened, end
 
 
 def _is_chapter_line(line: str) -> bool:

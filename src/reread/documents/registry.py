@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import io
 import re
-import zipfile
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
@@ -204,6 +203,8 @@ def _signature(data: bytes) -> str | None:
 
 
 def _zipped(data: bytes) -> str:
+    import zipfile
+
     try:
         names = set(zipfile.ZipFile(io.BytesIO(data)).namelist())
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
