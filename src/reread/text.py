@@ -47,33 +47,57 @@ def count_words(text: str) -> int:
     return -(-word_shares(text) // _SHARES)
 
 
+_APART = re.compile(f"[{_HAN}{_KANA}{_SOUTH_EAST}{_CJK_MARKS}]")
+
+
+def adds_up(text: str, at: int) -> bool:
+    """Whether the text's shares are for certain the sum of those before and after `at`."""
+    if at <= 0 or at >= len(text) or text[at - 1].isspace() or text[at].isspace():
+        return True
+    return bool(_APART.match(text, at - 1) or _APART.match(text, at))
+
+
 # -- sentences ----------------------------------------------------------------------------------
 
 _CLOSERS = "\"'”’»)\\]】」』）》"
+_THAI_LAO = "\u0e01-\u0e45\u0e47-\u0e4e\u0e81-\u0ec5\u0ec8-\u0ece"
 _SENTENCE_END = re.compile(
-    f"(?:(?<=[.!?…])[{_CLOSERS}]*\\s+(?=[^a-z\\s])"  # Latin, Cyrillic, Greek, …
+    f"(?:(?<=[.!?…])[{_CLOSERS}]*\\s+(?=\\S)"  # Latin, Cyrillic, Greek, …
     f"|(?<=[。！？．｡])[{_CLOSERS}]*\\s*"  # Chinese, Japanese
-    f"|(?<=[؟۔।॥။។።፧])[{_CLOSERS}]*\\s*"  # Arabic, Urdu, Devanagari, Burmese, Khmer, Ethiopic
+    f"|(?<=[؟۔।॥။។፧።])[{_CLOSERS}]*\\s*"  # Arabic, Urdu, Devanagari, Burmese, Khmer, Ethiopic
+    f"|(?<=[{_THAI_LAO}])[ \u00a0]+(?=[{_THAI_LAO}])"  # Thai and Lao know no other mark
     r"|\n\s*\n\s*)"
 )
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|Prof|Rev|Gen|Capt|Col|Lt|Sgt|Hon|Jr|Sr|vs|cf|ca|Fig|Figs|Eq|"
-    r"Eqs|Sec|No|Vol|pp|al|etc|viz|e\.g|i\.e))\.$"
+    r"(?:(?<=\s)[b-hj-z]|\b(?:[A-HJ-Z]|Mr|Mrs|Ms|Messrs|Mme|Dr|St|Mt|Prof|Rev|Gen|Capt|Col|Lt|Sgt|"
+    r"Hon|Jr|Sr|vs|cf|ca|al|etc|viz|approx|e\.g|i\.e))\.$"
 )
-_CLAUSE_END = re.compile(r"(?<=[,;:，、；：،؛—–])\s*|\n+")
+_BEFORE_NUMBER = re.compile(r"\b(?:Figs?|Eqs?|Sec|Ch|Art|Nos?|Vol|pp?)\.$")
+_CLAUSE_END = re.compile(r"(?<=[,;:،؛—–])\s+|(?<=[，、；：])\s*|\n+")
 _SPACE = re.compile(r"\s+")
 
 
 def sentence_ends(text: str, start: int = 0, end: int | None = None) -> Iterator[int]:
     """Offsets after each sentence of `text[start:end]`, trailing white space included."""
     end = len(text) if end is None else end
-    for match in _SENTENCE_END.finditer(text, start, end):
-        if start < match.end() < end and not _ABBREVIATION.search(
-            text, max(start, match.start() - 8), match.start()
-        ):
-            yield match.end()
+    yield from (at for at in _sentence_breaks(text, start, end) if at < end)
     if end > start:
         yield end
+
+
+def _sentence_breaks(text: str, start: int, end: int) -> Iterator[int]:
+    """Offsets in `(start, end]` where one sentence ends and the next begins."""
+    for match in _SENTENCE_END.finditer(text, start, min(end + 1, len(text))):
+        at, mark = match.end(), match.start()
+        if not start < at <= end:
+            continue
+        if text[mark - 1] in ".!?…" and match[0].count("\n") < 2:
+            before = max(0, mark - 8)
+            if text[at].islower() or _ABBREVIATION.search(text, before, mark):
+                continue
+            if text[at].isdigit() and _BEFORE_NUMBER.search(text, before, mark):
+                continue
+        yield at
 
 
 def sentences(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
@@ -97,14 +121,12 @@ def cut_within(text: str, start: int, end: int, low: int, high: int) -> int:
     """
     limit = _offset_at(text, start, end, high)
     floor = _offset_at(text, start, end, max(low - 1, 0)) if low > 0 else start
-    for boundary in (_SENTENCE_END, _CLAUSE_END, _SPACE):
-        best = 0
-        for match in boundary.finditer(text, floor, limit):
-            if floor < match.end() <= limit and not (
-                boundary is _SENTENCE_END
-                and _ABBREVIATION.search(text, max(start, match.start() - 8), match.start())
-            ):
-                best = match.end()
+    for breaks in (
+        _sentence_breaks(text, floor, limit),
+        (m.end() for m in _CLAUSE_END.finditer(text, floor, limit)),
+        (m.end() for m in _SPACE.finditer(text, floor, limit)),
+    ):
+        best = max((at for at in breaks if at > floor), default=start)
         if best > start:
             return best
     return max(limit, start + 1)
@@ -209,7 +231,8 @@ def _indent(text: str, start: int, end: int) -> int:
 
 
 def _lines_are_paragraphs(text: str, lines: list[tuple[int, int]]) -> bool:
-    mean = sum(b - a for a, b in lines) / len(lines)
+    # in scripts without spaces a line of few characters says much
+    mean = sum(max(b - a, 5 * count_words(text[a:b])) for a, b in lines) / len(lines)
     return mean >= _VERSE_LINE or count_words(text[lines[0][0] : lines[-1][1]]) > _LONG_BLOCK_WORDS
 
 
@@ -230,7 +253,7 @@ def _split_unbroken(text: str, start: int, end: int) -> Iterator[tuple[int, int]
 # -- characters ---------------------------------------------------------------------------------
 
 _UNSAFE = re.compile("[\ud800-\udfff\x00]")
-_CONTROL = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def clean(text: str) -> str:

@@ -20,7 +20,7 @@ from reread.errors import MalformedReply
 from reread.reading import replies
 from reread.reading.desk import CHOICE_TOKENS, Desk, one_of
 from reread.reading.marks import Marks
-from reread.text import cut_within, word_shares
+from reread.text import adds_up, cut_within, word_shares
 from reread.types import Document, Page, Settings
 
 SHARES = 12  # of a word, as `text.word_shares` counts
@@ -40,13 +40,15 @@ class Unit:
 class Window:
     """What one step sees: units `first` up to `last`, and the indices where a page may end.
 
-    A label `p` ends the page before unit `p`. The last label is the window's end.
+    A label `p` ends the page before unit `p`. The last label is the window's end. `sizes` are the
+    shares of the page that each label would end.
     """
 
     units: list[Unit]
     first: int
     last: int
     labels: tuple[int, ...]
+    sizes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,37 +93,57 @@ def paginate(document: Document, settings: Settings, choose: Chooser) -> Iterato
 
 def _window(text: str, units: list[Unit], first: int, low: int, high: int) -> Window:
     """The units from `first` that fit `high` shares; one is cut where `low` could not be met."""
-    last, total = first, 0
-    while last < len(units) and total + units[last].shares <= high:
-        total += units[last].shares
-        last += 1
+    sizes: list[int] = []  # of the units from `first` up to each
+    for size in _sizes(text, units, first):
+        if size > high:
+            break
+        sizes.append(size)
+    last, total = first + len(sizes), sizes[-1] if sizes else 0
     if last < len(units) and total < low:
         unit = units[last]
-        at = cut_within(text, unit.start, unit.end, low - total, high - total)
+        # a word that runs on from the unit before would be counted twice
+        least = low - total + (0 if not sizes or adds_up(text, unit.start) else SHARES)
+        at = cut_within(text, unit.start, unit.end, least, high - total)
         units[last : last + 1] = _cut(text, unit, at)
-        total += units[last].shares
+        sizes.append(total + units[last].shares)
         last += 1
-    return Window(units, first, last, tuple(_labels(units, first, last, low)))
+    labels = [k for k in range(first + 1, last) if _may_end(units, first, k, last, sizes, low)]
+    labels.append(last)
+    return Window(units, first, last, tuple(labels), tuple(sizes[k - first - 1] for k in labels))
+
+
+def _sizes(text: str, units: list[Unit], first: int) -> Iterator[int]:
+    """The shares of the units from `first` up to each; units cut within a word are one text."""
+    before, opened = 0, first
+    for k in range(first, len(units)):
+        if k > first and adds_up(text, units[k].start):
+            before += _together(text, units, opened, k)
+            opened = k
+        yield before + _together(text, units, opened, k + 1)
+
+
+def _together(text: str, units: list[Unit], first: int, last: int) -> int:
+    if last - first == 1:
+        return units[first].shares
+    return word_shares(text[units[first].start : units[last - 1].end])
 
 
 def _cut(text: str, unit: Unit, at: int) -> list[Unit]:
-    left, right = text[unit.start : at], text[at : unit.end]
-    parts = [Unit(unit.start, at, unit.kind, word_shares(left))]
-    if right:
-        parts.append(Unit(at, unit.end, unit.kind, word_shares(right)))
+    left = word_shares(text[unit.start : at])
+    parts = [Unit(unit.start, at, unit.kind, left)]
+    if at < unit.end:
+        rest = unit.shares - left if adds_up(text, at) else word_shares(text[at : unit.end])
+        parts.append(Unit(at, unit.end, unit.kind, rest))
     return parts
 
 
-def _labels(units: list[Unit], first: int, last: int, low: int) -> Iterator[int]:
-    at_end = last == len(units)
-    after = sum(u.shares for u in units[first:last]) if at_end else low
-    before = 0
-    for label in range(first + 1, last):
-        before += units[label - 1].shares
-        after -= units[label - 1].shares if at_end else 0
-        if before >= low and after >= low and units[label - 1].kind != "heading":
-            yield label
-    yield last
+def _may_end(
+    units: list[Unit], first: int, label: int, last: int, sizes: list[int], low: int
+) -> bool:
+    """Whether the page before `label`, and at the document's end the one after it, is no stub."""
+    before = sizes[label - first - 1]
+    after = sizes[-1] - before if last == len(units) else low
+    return before >= low and after >= low and units[label - 1].kind != "heading"
 
 
 # -- who chooses --------------------------------------------------------------------------------
@@ -145,6 +167,8 @@ def _strength(text: str, units: list[Unit], label: int) -> int:
         return 3
     after = text[units[label].start : units[label].end]
     before = text[units[label - 1].start : units[label - 1].end]
+    if units[label - 1].kind == "heading":
+        return 0  # a heading belongs to what follows it
     if units[label].kind == "heading" or (len(after) < 80 and _CHAPTER.fullmatch(after)):
         return 3
     return 2 if _SCENE_BREAK.fullmatch(before) or _SCENE_BREAK.fullmatch(after) else 1
@@ -155,10 +179,8 @@ def uniform(document: Document, settings: Settings) -> Chooser:
     target = ((settings.min_words or 1) + (settings.max_words or 1)) / 2 * SHARES
 
     def choose(window: Window, previous: Page | None) -> Pause:
-        def distance(label: int) -> float:
-            return abs(sum(u.shares for u in window.units[window.first : label]) - target)
-
-        return Pause(min(window.labels, key=distance))
+        sized = zip(window.sizes, window.labels, strict=True)
+        return Pause(min(sized, key=lambda pair: abs(pair[0] - target))[1])
 
     return choose
 
