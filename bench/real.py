@@ -40,7 +40,7 @@ def reread(*words: str, home: str) -> Any:
 
 def source(entry: dict[str, Any], folder: Path) -> Path:
     """The file itself, or the record of a JSON-lines file as a text file."""
-    path = DATA / entry["path"]
+    path: Path = DATA / entry["path"]
     if "passage" not in entry:
         return path
     for line in path.read_text(encoding="utf-8").splitlines():

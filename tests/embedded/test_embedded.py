@@ -31,9 +31,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Local:
 
 @pytest.fixture
 def library(model: Local, tmp_path: Path) -> Iterator[Library]:
-    library = Library(
-        config=Config(home=tmp_path, library=tmp_path / "library.db"), model=model
-    )
+    library = Library(config=Config(home=tmp_path, library=tmp_path / "library.db"), model=model)
     yield library
     library.close()
 

@@ -160,7 +160,9 @@ def test_a_model_that_chooses_is_shown_no_more_than_the_bound(
 ) -> None:
     low, high = size
     source = document(text)
-    made, model = desk({"paginate": REPLIES[reply]}, min_words=low, max_words=high)
+    made, model = desk(
+        {"paginate": REPLIES[reply]}, min_words=low, max_words=high, context_tokens=10**6
+    )
     shown = list(paginate(source, made.settings, chooser(made, source)))
     check(source, [s.page for s in shown], low, high)
     asked = [call for call in model.calls if call.sample == 0]

@@ -119,7 +119,8 @@ def _look_up(material: str, order: str) -> str:
 def _answer(material: str, order: str) -> str:
     if options := re.findall(r"^([A-Z])\. (.+)$", order, re.MULTILINE):
         held = _words(material)
-        return max(options, key=lambda o: len(_words(o[1]) & held))[0]
+        letter: str = max(options, key=lambda o: len(_words(o[1]) & held))[0]
+        return letter
     asked = _question(order)
     best, where = (0, ""), 0
     for number, text in _pages(material):

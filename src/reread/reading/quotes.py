@@ -119,8 +119,8 @@ def _checked(number: int, quote: str, pages: Sequence[Page], document: Document)
 
 _COMMON = frozenset(
     "a an and are as at be been but by did do does for from had has have he her his how i in into "
-    "is it its no not of on or our she so than that the their them then there these they this to was "
-    "we were what when where which who whom whose why will with would you your".split()
+    "is it its no not of on or our she so than that the their them then there these they this to "
+    "was we were what when where which who whom whose why will with would you your".split()
 )
 
 
