@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from reread.reading.replies import NOT_IN_DOCUMENT
 from reread.text import sentences
-from reread.types import Citation, Document, Page
+from reread.types import Citation, Document, Page, Status
 
 SHORTEST_QUOTE = 12  # characters; anything shorter is found by chance
 _SAME = str.maketrans(
@@ -27,28 +28,44 @@ _SAME = str.maketrans(
         "⁅": "[",
     }
 )
-_WIDE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
+# Scripts where a line break stands for nothing, and those that do not show where a word ends.
+_WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003ffff]"
+)
+_LINE_END_HYPHEN = re.compile(r"[-\u00ad‐][ \t]*\n\s*(?=\w)")
+_OPTIONAL = "\u00ad"  # in normalised text: a hyphen at a line's end, which may belong to the word
+# Their digits would become digits of the number beside them.
+_KEPT_APART = ("<super>", "<sub>", "<fraction>", "<circle>")
 
 
 def normalised(text: str) -> tuple[str, list[int]]:
-    """The text in one typography, and for each of its characters the offset it came from."""
+    """The text in one typography, and for each of its characters the offset it came from.
+
+    A hyphen at a line's end, which may be the word's own or not, becomes a soft one.
+    """
     out: list[str] = []
     offsets: list[int] = []
     skip_to = 0
     for k, char in enumerate(text):
         if k < skip_to:
             continue
-        if char in "-\u00ad‐" and (broken := _LINE_END_HYPHEN.match(text, k)):
+        broken = _LINE_END_HYPHEN.match(text, k) if char in "-\u00ad‐" else None
+        if broken and text[broken.end()].islower():
             skip_to = broken.end()
+            out.append(_OPTIONAL)
+            offsets.append(k)
             continue
-        for c in unicodedata.normalize("NFKC", char).translate(_SAME):
+        for c in _plain(char):
+            last = out[-1] if out else " "
             if c.isspace():
-                if not out or out[-1] == " ":
+                if last == " ":
                     continue
                 c = " "
-            elif (
-                out and out[-1] == " " and len(out) > 1 and _WIDE.match(c) and _WIDE.match(out[-2])
-            ):
+            elif c == "-" == last:
+                continue  # two hyphens are how typewriters write a dash
+            elif last == " " and len(out) > 1 and _WIDE.match(c) and _WIDE.match(out[-2]):
                 out.pop()  # a line break inside a script without spaces
                 offsets.pop()
             out.append(c)
@@ -56,7 +73,11 @@ def normalised(text: str) -> tuple[str, list[int]]:
     return "".join(out), offsets
 
 
-_LINE_END_HYPHEN = re.compile(r"[-\u00ad‐][ \t]*\n\s*(?=[a-zà-ÿ])")
+@lru_cache(maxsize=4096)
+def _plain(char: str) -> str:
+    if unicodedata.decomposition(char).startswith(_KEPT_APART):
+        return char
+    return unicodedata.normalize("NFKD", char).translate(_SAME)
 
 
 def locate(quote: str, text: str) -> tuple[int, int] | None:
@@ -65,54 +86,136 @@ def locate(quote: str, text: str) -> tuple[int, int] | None:
     Quotation marks and dots around the quote do not count. Shorter than `SHORTEST_QUOTE`
     characters is never found.
     """
-    wanted = normalised(quote)[0].strip(" \"'").removesuffix("...").removeprefix("...").strip()
-    if len(wanted) < SHORTEST_QUOTE:
-        return None
-    plain, offsets = normalised(text)
-    at = plain.find(wanted)
-    while at >= 0:
-        end = at + len(wanted)
-        if _edge(plain, at) and _edge(plain, end):
-            return offsets[at], offsets[end - 1] + 1
-        at = plain.find(wanted, at + 1)
+    return _locate(_wanted(quote), text, normalised(text))
+
+
+def _wanted(quote: str) -> list[str]:
+    """The quote in one typography, whole and without the dots around it; [] when too short."""
+    whole = normalised(quote)[0].strip(" \"'")
+    bare = whole.strip(" \"'.")
+    return list(dict.fromkeys([whole, bare])) if len(bare) >= SHORTEST_QUOTE else []
+
+
+def _locate(
+    wanted: Sequence[str], text: str, normal: tuple[str, list[int]]
+) -> tuple[int, int] | None:
+    plain, offsets = normal
+    for form in wanted:
+        for at, end in _places(form, plain):
+            if _cuts_character(plain, offsets, at) or _cuts_character(plain, offsets, end):
+                continue
+            first, last = offsets[at], offsets[end - 1] + 1
+            if _edge(text, first) and _edge(text, last):
+                return first, last
     return None
 
 
+def _places(wanted: str, plain: str) -> Iterator[tuple[int, int]]:
+    """Where the quote stands in normalised text, a hyphen at a line's end being there or not."""
+    if _OPTIONAL not in plain and _OPTIONAL not in wanted:
+        at = plain.find(wanted)
+        while at >= 0:
+            yield at, at + len(wanted)
+            at = plain.find(wanted, at + 1)
+        return
+    parts = [f"[-{_OPTIONAL}]" if c == "-" else re.escape(c) for c in wanted if c != _OPTIONAL]
+    for match in re.finditer(f"{_OPTIONAL}?".join(parts), plain):
+        yield match.span()
+
+
+def _cuts_character(plain: str, offsets: list[int], at: int) -> bool:
+    """Whether the place lies between a letter and its accent, or inside a ligature."""
+    if not 0 < at < len(plain):
+        return False
+    return offsets[at] == offsets[at - 1] or bool(unicodedata.combining(plain[at]))
+
+
+_JOINS = "-‐‑\u00ad'’\u200c\u200d"
+_BROKEN_BEFORE = re.compile(r"\w[-\u00ad‐][ \t]*\n\s*\Z")
+
+
 def _edge(text: str, at: int) -> bool:
-    if at <= 0 or at >= len(text):
+    """Whether no word and no number runs across the offset."""
+    before, after = text[max(0, at - 2) : at][::-1], text[at : at + 2]
+    if not before or not after or _UNSPACED.match(before) or _UNSPACED.match(after):
         return True
-    before, after = text[at - 1], text[at]
-    return not (before.isalnum() and after.isalnum()) or bool(_WIDE.match(before + after))
+    if _wordlike(before[0]) and _wordlike(after[0]):
+        return False
+    if _runs_on(before[0], after) or _runs_on(after[0], before):
+        return False
+    if (after[0].isdigit() and before[0] in "-−") or (before[0].isdigit() and after[0] in "%‰°"):
+        return False
+    if _wordlike(before[0]) and (broken := _LINE_END_HYPHEN.match(text, at)):
+        return not text[broken.end()].islower()
+    return not (after[0].islower() and _BROKEN_BEFORE.search(text[max(0, at - 40) : at]))
+
+
+def _wordlike(char: str) -> bool:
+    return char.isalnum() or bool(unicodedata.combining(char))
+
+
+def _runs_on(char: str, further: str) -> bool:
+    """Whether a word or number with `char` at its end goes on over a mark: "can't", "1,500"."""
+    if len(further) < 2 or not _wordlike(char) or not _wordlike(further[1]):
+        return False
+    return further[0] in _JOINS or (
+        char.isdigit() and further[1].isdigit() and further[0] in ".,:/–"
+    )
 
 
 def cite(
     quotes: Iterable[tuple[int, str]], pages: Sequence[Page], document: Document
 ) -> tuple[Citation, ...]:
-    """Each quote checked: on the page it names, else on any other, else marked as unverified."""
+    """Each quote checked: on the page it names, else on any other, else marked as unverified.
+
+    A page that does not exist is never shown: its quote is found elsewhere or left out.
+    """
+    normal: dict[int, tuple[str, list[int]]] = {}
+
+    def place(wanted: Sequence[str], page: Page) -> tuple[int, int] | None:
+        if page.number not in normal:
+            normal[page.number] = normalised(page.text)
+        span = _locate(wanted, page.text, normal[page.number]) if wanted else None
+        return (page.start + span[0], page.start + span[1]) if span else None
+
+    def across(wanted: Sequence[str], page: Page) -> tuple[int, int] | None:
+        """The span of a quote that begins on this page and ends on the next."""
+        reach = 2 * len(wanted[0]) + 20 if wanted and page.end < len(document.text) else 0
+        start = max(page.start, page.end - reach)
+        joint = document.text[start : page.end + reach]
+        span = _locate(wanted, joint, normalised(joint)) if reach else None
+        if not span or not start + span[0] < page.end < start + span[1]:
+            return None
+        return start + span[0], start + span[1]
+
+    def found(number: int, quote: str) -> Citation | None:
+        wanted = _wanted(quote)
+        named = pages[number - 1] if 1 <= number <= len(pages) else None
+        others = [page for page in pages if page is not named]
+        for look in (place, across):
+            for page in [named, *others] if named else others:
+                if span := look(wanted, page):
+                    holds = named is not None and span[0] < named.end and span[1] > named.start
+                    status: Status = "verified" if holds else "repaired"
+                    return _citation(page.number, span, document, status)
+        return Citation(page=number, quote=quote, status="unverified") if named else None
+
     checked: dict[tuple[int, str], Citation] = {}
     for number, quote in quotes:
-        citation = _checked(number, quote, pages, document)
-        if citation is not None:
-            checked.setdefault((citation.page, citation.quote), citation)
+        if one := found(number, quote):
+            checked.setdefault((one.page, one.quote), one)
     return tuple(checked.values())
 
 
-def _checked(number: int, quote: str, pages: Sequence[Page], document: Document) -> Citation | None:
-    named = pages[number - 1] if 1 <= number <= len(pages) else None
-    for page in ([named] if named else []) + [p for p in pages if p is not named]:
-        if span := locate(quote, page.text):
-            start, end = page.start + span[0], page.start + span[1]
-            return Citation(
-                page=page.number,
-                quote=document.text[start:end],
-                status="verified" if page is named else "repaired",
-                start=start,
-                end=end,
-                locator=document.locator_at(start),
-            )
-    if named is None:
-        return None  # a page that does not exist is never shown
-    return Citation(page=number, quote=quote, status="unverified")
+def _citation(page: int, span: tuple[int, int], document: Document, status: Status) -> Citation:
+    return Citation(
+        page=page,
+        quote=document.text[span[0] : span[1]],
+        status=status,
+        start=span[0],
+        end=span[1],
+        locator=document.locator_at(span[0]),
+    )
 
 
 # -- support found by rule ----------------------------------------------------------------------
@@ -146,18 +249,14 @@ def support(
     scored.sort(key=lambda s: (-s[0], s[1]))
     best = [s for s in scored[:most] if s[0] >= 0.75 * scored[0][0]]
     return tuple(
-        Citation(
-            page=page.number,
-            quote=document.text[start:end],
-            status="verified",
-            start=start,
-            end=end,
-            locator=document.locator_at(start),
-        )
-        for _, start, end, page in best
+        _citation(page.number, (start, end), document, "verified") for _, start, end, page in best
     )
 
 
 def _content(text: str) -> set[str]:
-    words = re.findall(r"\w+", normalised(text)[0].casefold())
-    return {re.sub(r"(?:ing|ed|es|s)$", "", w) if len(w) > 4 else w for w in words} - _COMMON
+    plain = unicodedata.normalize("NFKC", text).casefold().translate(_SAME)
+    words = re.findall(r"\w+", _UNSPACED.sub(" ", plain))
+    found = {re.sub(r"(?:ing|ed|es|s)$", "", w) if len(w) > 4 else w for w in words} - _COMMON
+    for run in re.findall(f"(?:{_UNSPACED.pattern})+", plain):
+        found |= {run[k : k + 2] for k in range(max(1, len(run) - 1))}
+    return found
