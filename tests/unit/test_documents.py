@@ -285,6 +285,13 @@ def test_content_speaks_before_the_extension(name: str, content: str, media_type
     assert load_bytes(content.encode(), name=name).media_type == media_type
 
 
+def test_markup_is_found_after_any_number_of_comments() -> None:
+    page = f"<?xml version='1.0'?>{'<!-- - -->' * 1500}<html><p>x"
+    assert load_bytes(page.encode(), name="a.txt").media_type == "text/html"
+    unclosed = " <!-- " * 3000  # took exponential time when this was one pattern
+    assert load_bytes(unclosed.encode(), name="a").media_type == "text/plain"
+
+
 def _zip(*names: str) -> bytes:
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:

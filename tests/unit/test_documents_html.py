@@ -268,6 +268,12 @@ def test_only_the_article_is_read(paper: Document) -> None:
         assert word not in paper.text
 
 
+def test_notes_without_a_paragraph_are_kept() -> None:
+    page = f'<article class="ltx_document"><p class="ltx_p">{note("", "alone")}</p></article>'
+    document = load_bytes(page.encode(), name="a.html")
+    assert [(p.kind, document.text) for p in document.paragraphs] == [("note", "alone")]
+
+
 # -- real pages ---------------------------------------------------------------------------------
 
 

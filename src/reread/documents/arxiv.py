@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from reread.documents.fetch import Fetched, HttpStatus
-from reread.documents.registry import loader_for
+from reread.documents.registry import LOADERS
 from reread.documents.source import Source
 from reread.errors import SourceNotFound
 from reread.types import Document
@@ -53,9 +52,15 @@ def load(paper: str, fetch: Callable[[str], Fetched], bases: Sequence[str] = BAS
             raise
         if b"ltx_document" not in page.body:
             continue  # some answer with the paper's abstract page instead
-        source = Source(data=page.body, name=paper, origin=f"https://arxiv.org/abs/{paper}")
-        _, loader = loader_for(replace(source, media_type="text/html", charset=page.charset))
-        return loader(replace(source, charset=page.charset))
+        return LOADERS["text/html"](
+            Source(
+                data=page.body,
+                name=paper,
+                origin=f"https://arxiv.org/abs/{paper}",
+                media_type="text/html",
+                charset=page.charset,
+            )
+        )
     raise SourceNotFound(
         f"arXiv has no HTML of {paper}", hint="Download another form of it and name that file"
     )

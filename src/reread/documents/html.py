@@ -37,8 +37,8 @@ _NOTES = re.compile(r"(?:^|\s)(?:doc-)?(?:footnotes?|endnotes?)(?:$|\s)")
 _EXPONENT = re.compile(r"[+\-−–]?\d{1,3}$")
 _SPACES = re.compile(r"[ \t\n\r\f]+")
 # Marks for what white space collapsing must spare; cleaned text holds no control characters.
-_BREAK, _KEPT_SPACE = "\x01", "\x02"
-_MARKED = re.compile(f" *({_BREAK}) *")
+BREAK, _KEPT_SPACE = "\x01", "\x02"
+_MARKED = re.compile(f" *({BREAK}) *")
 _TOO_DEEP = 400  # libxml2 drops what is nested deeper than its own limit
 _LAYOUT_CELL_CHARS = 900
 
@@ -113,7 +113,7 @@ def title_of(root: Element) -> str | None:
 def collapsed(text: str) -> str:
     """Text with white space as a browser shows it: runs are one space, `<br>` is a line end."""
     text = _MARKED.sub(r"\1", _SPACES.sub(" ", text.replace("\u00ad", "")))
-    return text.strip(f" {_BREAK}").replace(_BREAK, "\n").replace(_KEPT_SPACE, " ")
+    return text.strip(f" {BREAK}").replace(BREAK, "\n").replace(_KEPT_SPACE, " ")
 
 
 class Reader:
@@ -133,7 +133,7 @@ class Reader:
         self._prefix = ""  # what the next block of a list item begins with
         self._tight = False
         self._pre = 0
-        self._table: _Table | None = None
+        self._table: Table | None = None
 
     def walk(self, root: Element) -> None:
         """Reads everything visible below `root`."""
@@ -163,7 +163,7 @@ class Reader:
         if not text:
             return
         if self._pre and self._table is None:
-            text = text.replace("\r\n", "\n").replace("\n", _BREAK).replace("\t", " " * 4)
+            text = text.replace("\r\n", "\n").replace("\n", BREAK).replace("\t", " " * 4)
             text = text.replace(" ", _KEPT_SPACE)
         self._buffers[-1].append(text)
 
@@ -231,7 +231,7 @@ class Reader:
         if self.is_block(element):
             self.flush()
 
-    def handlers(self, element: Element) -> tuple[_Handler | None, _Handler | None]:
+    def handlers(self, element: Element) -> tuple[Handler | None, Handler | None]:
         """What to do at the start and at the end of an element."""
         tag = str(element.tag)
         if self._table is not None:
@@ -315,7 +315,7 @@ class Reader:
         self._prefix = ""
 
     def _break(self, element: Element) -> None:
-        self.text(" ") if self._table is not None else self._buffers[-1].append(_BREAK)
+        self.text(" ") if self._table is not None else self._buffers[-1].append(BREAK)
 
     def _quote(self, element: Element) -> None:
         self.text('"')
@@ -341,7 +341,7 @@ class Reader:
 
     def _begin_table(self, element: Element) -> None:
         if not is_layout(element):
-            self._table = _Table(element)
+            self._table = Table(element)
             self.open()
 
     def _end_table(self, element: Element) -> None:
@@ -380,7 +380,7 @@ class Reader:
             self._table.captions.append(self.close())
 
 
-_Handler = Callable[[Element], None]
+Handler = Callable[[Element], None]
 _KIND_OF: dict[str, ParagraphKind] = {
     "blockquote": "quote",
     "caption": "caption",
@@ -413,7 +413,7 @@ _IN_TABLE = {
 }
 
 
-class _Table:
+class Table:
     """The rows of one table while it is walked. Tables within its cells are text of the cell."""
 
     def __init__(self, element: Element) -> None:

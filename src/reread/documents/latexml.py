@@ -51,6 +51,10 @@ class Reader(html.Reader):
         self._in_equation = False
         self._number = ""
 
+    def walk(self, root: Element) -> None:
+        super().walk(root)
+        self._set_notes()  # those that no block called
+
     # -- blocks ---------------------------------------------------------------------------------
 
     def ignored(self, element: Element) -> bool:
@@ -82,7 +86,7 @@ class Reader(html.Reader):
 
     # -- elements -------------------------------------------------------------------------------
 
-    def handlers(self, element: Element) -> tuple[html._Handler | None, html._Handler | None]:
+    def handlers(self, element: Element) -> tuple[html.Handler | None, html.Handler | None]:
         names = _classes(element)
         for name in names:
             found = _BY_CLASS.get(name)
@@ -148,7 +152,7 @@ class Reader(html.Reader):
 
     def _end_line(self, element: Element) -> None:
         if self._pre:
-            self._buffers[-1].append(html._BREAK)
+            self._buffers[-1].append(html.BREAK)
 
     # -- notes ----------------------------------------------------------------------------------
 
@@ -210,7 +214,7 @@ class Reader(html.Reader):
 
     def _begin_tabular(self, element: Element) -> None:
         if self._table is None:
-            self._table = html._Table(element)
+            self._table = html.Table(element)
             self.open()
 
     def _begin_bibliography(self, element: Element) -> None:

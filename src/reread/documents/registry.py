@@ -102,16 +102,15 @@ _CALLED = {
     "application/x-ole-storage": "an old Office document",
     "application/zip": "a ZIP archive",
 }
-_HTML = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S
-)
+_HTML = re.compile(r"<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _HTML_PART = re.compile(
-    r"\s*(?:<!--.*?-->\s*)*<(?:head|body|div|p|h[1-6]|table|article|section|main|title|meta|ul|ol"
+    r"<(?:head|body|div|p|h[1-6]|table|article|section|main|title|meta|ul|ol"
     r"|script|style|center|font|span|b|i|a|br)\b[^>]*>",
-    re.I | re.S,
+    re.IGNORECASE,
 )
 _MARKDOWN_HEADING = re.compile(r"(?:^|\n\n)#{1,6} \S[^\n]*\n(?:\n|$)")
-_HEAD_CHARS = 20_000
+_PROLOGUE = (("<!--", "-->"), ("<?xml", "?>"))
+_HEAD_BYTES = 20_000
 
 
 def loader_for(source: Source) -> tuple[str, Loader]:
@@ -158,8 +157,8 @@ def media_type_of(source: Source) -> str:
         return extension
     if looks_binary(source.data):
         return "application/octet-stream"
-    head = decode(source.data[:_HEAD_CHARS], source.charset)
-    if _HTML.match(head):
+    head = decode(source.data[:_HEAD_BYTES], source.charset)
+    if _HTML.match(head, _beginning(head)):
         return "text/html"
     declared = _ALIASES.get(source.media_type or "", source.media_type)
     if declared and declared != "text/plain":
@@ -169,13 +168,25 @@ def media_type_of(source: Source) -> str:
 
 def _text_type(head: str, named: bool) -> str:
     """What a text is by its look; only what has no name is taken for Markdown."""
-    if _HTML_PART.match(head):
+    if _HTML_PART.match(head, _beginning(head)):
         return "text/html"
     if not named and not head.startswith("#!"):
         front = FRONT_MATTER.match(head)
         if (front and ":" in front[0]) or len(_MARKDOWN_HEADING.findall(head)) > 1:
             return "text/markdown"
     return "text/plain"
+
+
+def _beginning(head: str) -> int:
+    """Where markup begins, after white space, comments and an XML declaration."""
+    at = 0
+    while True:
+        at += len(head[at:]) - len(head[at:].lstrip()) if head[at : at + 1].isspace() else 0
+        closer = next((c for o, c in _PROLOGUE if head.startswith(o, at)), None)
+        end = head.find(closer, at) if closer else -1
+        if closer is None or end < 0:
+            return at
+        at = end + len(closer)
 
 
 def _extension(name: str) -> str:
