@@ -69,8 +69,8 @@ def main() -> None:
         used, words = memory.usage, memory.document.words
         speed = f"{used.seconds:.0f} s ({used.seconds / words * 1000:.1f} s per 1,000 words)"
         print(
-            f"Read by {memory.model}: {words} words, {len(memory.pages)} pages, {used.calls} calls, "
-            f"{speed}, compression rate {memory.compression_rate:.1f}%.\n"
+            f"Read by {memory.model}: {words} words, {len(memory.pages)} pages, "
+            f"{used.calls} calls, {speed}, compression rate {memory.compression_rate:.1f}%.\n"
         )
         print("| method | right of 20 | said nothing | words in a question | seconds a question |")
         print("| --- | --- | --- | --- | --- |", flush=True)
