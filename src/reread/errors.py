@@ -115,11 +115,15 @@ class ContextExceeded(ModelError):
 
 
 class MalformedReply(ModelError):
-    """The reply does not have the form that was asked for."""
+    """The reply does not have the form that was asked for.
+
+    `completion` is the whole reply with what it cost, once a wrapper has seen it.
+    """
 
     def __init__(self, message: str, *, reply: str = "", hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.reply = reply
+        self.completion: object | None = None
 
 
 class WeightsMissing(ModelError):

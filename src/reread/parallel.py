@@ -36,6 +36,8 @@ def map_ordered(fn: Callable[[In], Out], items: Iterable[In], *, workers: int) -
     def run() -> None:
         while (task := work.get()) is not None:
             future, item = task
+            if failed.is_set():
+                future.cancel()
             if not future.set_running_or_notify_cancel():
                 continue
             try:

@@ -69,6 +69,7 @@ class Retrying(Wrapper):
                 completion = self.inner.complete(call)
             except ModelUnavailable as error:
                 unreachable = error.retry_after_s is None and not error.answered
+                self._answered = self._answered or error.answered
                 if attempt == self._attempts or (unreachable and not self._answered):
                     raise
                 self._sleep(self._wait(attempt, error.retry_after_s))
@@ -106,7 +107,12 @@ class Cached(Wrapper):
                 except MalformedReply:
                     pass  # kept by a parser that accepted more: ask anew
             completion = self.inner.complete(call)
-            completion = validated(call, replace(completion, text=clean(completion.text)))
+            completion = replace(completion, text=clean(completion.text))
+            try:
+                completion = validated(call, completion)
+            except MalformedReply as error:
+                error.completion = completion  # it was paid for all the same
+                raise
             self._cache.put(key, call, self.name, completion)
             return completion
 
@@ -209,6 +215,7 @@ class Metered(Wrapper):
 
         Raises:
             ContextExceeded: prompt and reply together do not fit the window; nothing was sent.
+            MalformedReply: the parser refuses the reply; what it cost is counted all the same.
         """
         window = self.capabilities.context_tokens
         needed = self.count_tokens(call.system) + self.count_tokens(call.user) + call.max_tokens
@@ -217,6 +224,11 @@ class Metered(Wrapper):
                 f"the {call.phase} prompt needs about {needed} tokens, the window holds {window}",
                 hint="Use smaller pages (--max-words) or a model with a larger window",
             )
-        completion = self.inner.complete(call)
+        try:
+            completion = self.inner.complete(call)
+        except MalformedReply as error:
+            if isinstance(error.completion, Completion):
+                self._meter.add(call, error.completion)
+            raise
         self._meter.add(call, completion)
         return completion

@@ -22,8 +22,13 @@ from reread.types import PromptId
 
 _SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
 # Chat templates give a meaning to these; in a document they are ordinary characters.
-_SPECIAL = re.compile(r"<(?=\|)|(?<=\|)>|<(?=/?s>|(?:start|end)_of_turn>)|\[(?=/?INST\])")
+_SPECIAL = re.compile(
+    r"<(?=[|｜])|(?<=[|｜])>|<(?=/?(?:s|bos|eos|pad|unk|SYS|tool_calls?|tool_response)>)"
+    r"|<(?=(?:start|end)_of_\w+>)|\[(?=/?(?:INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])"
+)
 _DEFUSED = {"<": "‹", ">": "›", "[": "⁅"}
+# The line between what is read and what is asked; in a document it is only a line of hyphens.
+_FENCE = re.compile(r"^([ \t]*)-{4}(?=[ \t]*$)", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,8 +66,11 @@ class Prompt:
 
 
 def defuse(text: str) -> str:
-    """The text with the markers of chat templates replaced by look-alikes of the same length."""
-    return _SPECIAL.sub(lambda m: _DEFUSED[m[0]], text)
+    """The text with what could end it early replaced by look-alikes of the same length.
+
+    These are the markers of chat templates and the line that parts text and instruction.
+    """
+    return _FENCE.sub("\\1‑‑‑‑", _SPECIAL.sub(lambda m: _DEFUSED[m[0]], text))
 
 
 class Prompts:
@@ -85,7 +93,10 @@ class Prompts:
     def _text(self, name: str) -> str:
         own = self._folder / f"{name}.toml" if self._folder else None
         if own and own.is_file():
-            return own.read_text(encoding="utf-8")
+            try:
+                return own.read_text(encoding="utf-8-sig")
+            except (OSError, UnicodeDecodeError) as error:
+                raise SettingsError(f"prompt {own} cannot be read: {error}") from error
         file = resources.files(__name__) / f"{name}.toml"
         if not file.is_file():
             raise SettingsError(

@@ -12,7 +12,7 @@ from reread import parallel
 from reread.reading import look_up
 from reread.reading.answering import answer
 from reread.reading.desk import Desk
-from reread.reading.fit import fitted
+from reread.reading.fit import fitted, gist_room
 from reread.reading.gist import Gist, gist
 from reread.reading.paginate import PageShown, chooser, paginate
 from reread.reading.profiles import PAGINATIONS, STRATEGIES, Profile, preset, profile, resolve
@@ -33,7 +33,12 @@ __all__ = [
 
 
 def read(desk: Desk, document: Document) -> GistMemory:
-    """The document's gist memory, fitted to the model's window (Section 3.1, Appendix I)."""
+    """The document's gist memory, fitted to the model's window (Section 3.1, Appendix I).
+
+    Raises:
+        ContextExceeded: the window is too small to read with; nothing was sent.
+    """
+    gist_room(desk)
 
     def made(shown: PageShown) -> tuple[PageShown, Gist]:
         return shown, gist(desk, shown.page.number, shown.page.text, shown.shown)

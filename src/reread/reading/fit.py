@@ -8,6 +8,7 @@ merged all the same and that is recorded, so the memory always fits in the end.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from reread.errors import ContextExceeded, MalformedReply
@@ -15,7 +16,7 @@ from reread.reading import replies
 from reread.reading.desk import Desk
 from reread.reading.gist import Gist, gist
 from reread.reading.render import render, tags
-from reread.text import count_words, sentences
+from reread.text import count_words, cut_within, word_shares
 from reread.types import Fallback, GistMemory, Page
 
 _RESERVED_TOKENS = 1_000  # instruction, question and reply
@@ -28,23 +29,29 @@ def fitted(desk: Desk, memory: GistMemory) -> GistMemory:
     Raises:
         ContextExceeded: the window is too small for one gist.
     """
-    room = _room(desk)
+    room = gist_room(desk)
     willing = True
     while (excess := _gist_tokens(desk, memory) - room) > 0:
         if len(memory.pages) == 1:
             return _cut_gist(desk, memory, room)
-        joined = _joined(desk, memory, excess, willing=willing)
-        forced = not joined
-        if forced:
+        joined: set[int] = set()
+        if willing:
+            joined, unclear = _joined(desk, memory, excess)
+            memory = replace(memory, fallbacks=tuple(dict.fromkeys((*memory.fallbacks, *unclear))))
+        if not joined:
             willing = False  # the model keeps apart what is left: asking it again changes nothing
-            joined = _joined(desk, memory, excess, willing=False)
-        memory = _merged(desk, memory, joined, forced=forced or not willing)
+            joined = _shortest(desk, memory, excess, lambda k: False)
+        memory = _merged(desk, memory, joined, forced=not willing)
         desk.report("merge", 0, memory.document.words, f"{len(memory.pages)} pages")
     return memory
 
 
-def _room(desk: Desk) -> int:
-    """Tokens for the gists: half of what the window leaves, the rest is for opened pages."""
+def gist_room(desk: Desk) -> int:
+    """Tokens for the gists: three fifths of what the window leaves, the rest is for opened pages.
+
+    Raises:
+        ContextExceeded: nothing worth mentioning is left.
+    """
     room = (desk.model.capabilities.context_tokens - _RESERVED_TOKENS) * 3 // 5
     if room < 100:
         raise ContextExceeded(
@@ -58,11 +65,27 @@ def _gist_tokens(desk: Desk, memory: GistMemory) -> int:
     return desk.tokens(render(memory, tags(memory), layout="in-place"))
 
 
-def _joined(desk: Desk, memory: GistMemory, excess: int, *, willing: bool) -> set[int]:
+def _joined(desk: Desk, memory: GistMemory, excess: int) -> tuple[set[int], list[Fallback]]:
+    """Those that the model lets join, since the second begins nothing new, and unclear replies."""
+    unclear: list[Fallback] = []
+
+    def apart(k: int) -> bool:
+        try:
+            return _begins_anew(desk, memory, k)
+        except MalformedReply as error:
+            reason = f"{error.message}: kept apart from the next page"
+            unclear.append(Fallback(phase="merge", page=k + 1, reason=reason))
+            return True
+
+    return _shortest(desk, memory, excess, apart), unclear
+
+
+def _shortest(
+    desk: Desk, memory: GistMemory, excess: int, apart: Callable[[int], bool]
+) -> set[int]:
     """Indices of pages that join the page after them, the shortest pairs first.
 
     Enough to save `excess` tokens at an estimated third of each pair's gists; no page joins twice.
-    With `willing` only pairs of which the model says that the second begins nothing new.
     """
     pages = memory.pages
     joined: set[int] = set()
@@ -70,7 +93,7 @@ def _joined(desk: Desk, memory: GistMemory, excess: int, *, willing: bool) -> se
     for k in sorted(range(len(pages) - 1), key=lambda k: pages[k].words + pages[k + 1].words):
         if {k - 1, k, k + 1} & joined:
             continue
-        if willing and _begins_anew(desk, memory, k):
+        if apart(k):
             continue
         joined.add(k)
         saved += desk.tokens(memory.gists[k], memory.gists[k + 1]) / 3
@@ -84,27 +107,32 @@ def _begins_anew(desk: Desk, memory: GistMemory, k: int) -> bool:
     values = {"first": first, "second": second}
     if not desk.fits("merge", values, _MERGE_TOKENS):
         values = {"first": memory.gists[k], "second": memory.gists[k + 1]}
-    try:
-        return bool(desk.ask("merge", values, replies.new_section, max_tokens=_MERGE_TOKENS))
-    except MalformedReply:
-        return True
+        if not desk.fits("merge", values, _MERGE_TOKENS):
+            return True
+    return bool(desk.ask("merge", values, replies.new_section, max_tokens=_MERGE_TOKENS))
 
 
 def _merged(desk: Desk, memory: GistMemory, joined: set[int], *, forced: bool) -> GistMemory:
     pages: list[Page] = []
     gists: list[str] = []
-    fallbacks = [f for f in memory.fallbacks if f.phase not in ("gist", "merge")]
+    fallbacks: list[Fallback] = []
     k = 0
     while k < len(memory.pages):
         first, number = memory.pages[k], len(pages) + 1
         if k not in joined:
             pages.append(replace(first, number=number))
             gists.append(memory.gists[k])
-            fallbacks += [replace(f, page=number) for f in memory.fallbacks if _of(f, first)]
+            fallbacks += [replace(f, page=number) for f in memory.fallbacks if f.page == k + 1]
             k += 1
             continue
         second = memory.pages[k + 1]
-        page = Page.of(memory.document, number, first.start, second.end)
+        end = second.end
+        page = Page.of(memory.document, number, first.start, end, fallback=second.fallback)
+        fallbacks += [  # where pages end is still so; how they were gisted is not
+            replace(f, page=number)
+            for f in memory.fallbacks
+            if f.page == k + 2 and f.phase == "paginate"
+        ]
         made = _gist_of_merged(desk, page, (memory.gists[k], memory.gists[k + 1]))
         pages.append(page)
         gists.append(made.text)
@@ -115,10 +143,6 @@ def _merged(desk: Desk, memory: GistMemory, joined: set[int], *, forced: bool) -
             fallbacks.append(Fallback(phase="merge", page=number, reason=reason))
         k += 2
     return replace(memory, pages=tuple(pages), gists=tuple(gists), fallbacks=tuple(fallbacks))
-
-
-def _of(fallback: Fallback, page: Page) -> bool:
-    return fallback.phase in ("gist", "merge") and fallback.page == page.number
 
 
 def _gist_of_merged(desk: Desk, page: Page, old: tuple[str, str]) -> Gist:
@@ -142,28 +166,23 @@ def _gist_of_merged(desk: Desk, page: Page, old: tuple[str, str]) -> Gist:
 
 
 def _first_sentences(text: str, words: int) -> str:
-    kept: list[str] = []
-    left = words
-    for start, end in sentences(text):
-        size = count_words(text[start:end])
-        if size > left and kept:
-            break
-        kept.append(" ".join(text[start:end].split()[: max(1, left)]))
-        left -= size
-        if left <= 0:
-            break
-    return " ".join(kept)
+    """The text's beginning, at most `words` long, up to a sentence's end where there is one."""
+    shares = max(1, words) * 12
+    if word_shares(text) > shares:
+        text = text[: cut_within(text, 0, len(text), shares // 2, shares)]
+    return " ".join(text.split())
 
 
 def _cut_gist(desk: Desk, memory: GistMemory, room: int) -> GistMemory:
-    words = count_words(memory.gists[0])
-    text = memory.gists[0]
-    while desk.tokens(text) > room - 32 and words > 1:
-        words //= 2
-        text = _first_sentences(memory.gists[0], words)[: room * 2]
+    """The memory of one page, its gist cut until it fits: by words, at last by characters."""
     reason = "the gist was cut to its first sentences"
-    return replace(
-        memory,
-        gists=(text,),
-        fallbacks=(*memory.fallbacks, Fallback(phase="gist", page=1, reason=reason)),
-    )
+    fallback = Fallback(phase="gist", page=1, reason=reason)
+    memory = replace(memory, fallbacks=(*memory.fallbacks, fallback))
+    while _gist_tokens(desk, memory) > room and memory.gists[0]:
+        text = memory.gists[0]
+        words = count_words(text)
+        shorter = _first_sentences(text, words * 3 // 4) if words > 1 else text
+        if len(shorter) >= len(text):
+            shorter = text[: len(text) * 3 // 4]
+        memory = replace(memory, gists=(shorter,))
+    return memory

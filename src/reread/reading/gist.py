@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from reread.errors import MalformedReply
 from reread.reading import replies
 from reread.reading.desk import Desk
-from reread.reading.marks import Marks
-from reread.text import count_words, cut_within, sentences
+from reread.reading.marks import Marked
+from reread.text import count_words, cut_within, sentences, word_shares
 from reread.types import Completion, Fallback
 
 _NOTHING_TO_SHORTEN_WORDS = 30  # a page this short is its own gist
@@ -28,7 +28,7 @@ class Gist:
     fallback: Fallback | None = None
 
 
-def gist(desk: Desk, number: int, text: str, shown: str | None = None) -> Gist:
+def gist(desk: Desk, number: int, text: str, shown: Marked | None = None) -> Gist:
     """The gist of page `number`, whose text is `text`.
 
     `shown` is that text as the call that chose the page's end saw it, so that both calls share it.
@@ -39,21 +39,20 @@ def gist(desk: Desk, number: int, text: str, shown: str | None = None) -> Gist:
     if desk.profile.block_words:
         return _in_blocks(desk, number, text, desk.profile.block_words)
     room = _page_room(desk, text)
-    if not desk.fits("gist-page", {"text": shown or text}, room):
+    if not desk.fits("gist-page", {"text": shown.text if shown else text}, room):
         return _in_blocks(desk, number, text, _block_that_fits(desk))
     try:
-        return Gist(_whole(desk, text, shown or text, room))
+        return Gist(_whole(desk, text, shown, room))
     except MalformedReply as error:
         return Gist(text, Fallback(phase="gist", page=number, reason=error.message))
 
 
-def _whole(desk: Desk, text: str, shown: str, room: int) -> str:
-    marks = Marks.absent_from([text]) if shown != text else None
+def _whole(desk: Desk, text: str, shown: Marked | None, room: int) -> str:
     return str(
         desk.ask(
             "gist-page",
-            {"text": shown},
-            lambda reply: replies.gist(reply, text, marks),
+            {"text": shown.text if shown else text},
+            lambda reply: replies.gist(reply, text, shown.marks if shown else None),
             max_tokens=room,
             extra=desk.profile.sampling,
         )
@@ -73,8 +72,8 @@ def _in_blocks(desk: Desk, number: int, text: str, block_words: int) -> Gist:
     """One sentence or so for each block, joined in order."""
     parts: list[str] = []
     failed: list[str] = []
-    for block in blocks(text, block_words):
-        words = max(8, round(count_words(block) * min(desk.profile.gist_share, 0.5)))
+    for block in (part for whole in blocks(text, block_words) for part in _fitting(desk, whole)):
+        words = _words_of_gist(desk, block)
         try:
             parts.append(_of_block(desk, block, words))
         except MalformedReply as error:
@@ -83,6 +82,30 @@ def _in_blocks(desk: Desk, number: int, text: str, block_words: int) -> Gist:
     reason = f"{len(failed)} of {len(parts)} blocks: {failed[0]}" if failed else ""
     fallback = Fallback(phase="gist", page=number, reason=reason) if failed else None
     return Gist(" ".join(parts), fallback)
+
+
+def _words_of_gist(desk: Desk, block: str) -> int:
+    return max(8, round(count_words(block) * min(desk.profile.gist_share, 0.5)))
+
+
+def _room_of_gist(words: int) -> int:
+    return int(words * _TOKENS_A_WORD) + 32
+
+
+def _fitting(desk: Desk, block: str) -> Iterator[str]:
+    """The block, or its parts where it takes more tokens than the window holds."""
+    words = _words_of_gist(desk, block)
+    values = {"text": block, "words": str(words)}
+    if count_words(block) <= _NOTHING_TO_SHORTEN_WORDS or desk.fits(
+        "gist-block", values, _room_of_gist(words)
+    ):
+        yield block
+        return
+    shares = word_shares(block)
+    at = cut_within(block, 0, len(block), shares // 3, shares * 2 // 3)
+    for part in (block[:at].strip(), block[at:].strip()):
+        if part:
+            yield from _fitting(desk, part)
 
 
 def _of_block(desk: Desk, block: str, words: int) -> str:
@@ -100,7 +123,7 @@ def _of_block(desk: Desk, block: str, words: int) -> str:
             "gist-block",
             {"text": block, "words": str(words)},
             parse,
-            max_tokens=int(words * _TOKENS_A_WORD) + 32,
+            max_tokens=_room_of_gist(words),
             extra=desk.profile.sampling,
         )
     )
@@ -108,22 +131,22 @@ def _of_block(desk: Desk, block: str, words: int) -> str:
 
 def blocks(text: str, words: int) -> Iterator[str]:
     """Consecutive parts of about `words` words, cut at sentence ends where there are some."""
-    start, shares = 0, words * 12
-    total = count_words(text)
-    count = max(1, round(total / words))
-    even = max(12, total * 12 // count)
+    start, shares, left = 0, words * 12, word_shares(text)
+    count = max(1, round(left / shares))
+    even = max(12, left // count)
     while start < len(text):
-        rest = text[start:]
-        if count_words(rest) * 12 <= even * 4 // 3:
+        if left <= even * 4 // 3:
             end = len(text)
         else:
             end = cut_within(text, start, len(text), even * 2 // 3, max(even, shares))
         if piece := text[start:end].strip():
             yield piece
-        start = end
+        start, left = end, left - word_shares(text[start:end])
 
 
 def _opening(block: str, words: int) -> str:
     """The block's own first sentence, cut to twice `words`: the visible stand-in for its gist."""
     start, end = sentences(block)[0]
-    return " ".join(block[start:end].split()[: 2 * words])
+    if count_words(block[start:end]) > 2 * words:
+        end = cut_within(block, start, end, 0, 2 * words * 12)
+    return " ".join(block[start:end].split())

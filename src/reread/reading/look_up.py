@@ -57,6 +57,16 @@ def _named_by_model(
     desk: Desk, memory: GistMemory, marks: Marks, question: str, most: int, found: LookUp
 ) -> list[int]:
     count = len(memory.pages)
+    values = {
+        "memory": render(memory, marks, layout=desk.profile.layout),
+        "question": question,
+        "most": str(most),
+        "pages": str(count),
+    }
+    if not desk.fits("lookup-parallel", values, CHOICE_TOKENS):
+        reason = "the question leaves no room for a look-up"
+        found.fallbacks.append(Fallback(phase="lookup", page=0, reason=reason))
+        return _named_by_words(desk, memory, question, most)
     schema = {
         "type": "object",
         "properties": {
@@ -72,12 +82,7 @@ def _named_by_model(
     try:
         named = desk.ask(
             "lookup-parallel",
-            {
-                "memory": render(memory, marks, layout=desk.profile.layout),
-                "question": question,
-                "most": str(most),
-                "pages": str(count),
-            },
+            values,
             lambda reply: replies.pages(reply, count, most),
             max_tokens=CHOICE_TOKENS,
             schema=schema,
@@ -129,6 +134,8 @@ def sequential(
             "earlier": earlier,
         }
         if not desk.fits("lookup-sequential", values, CHOICE_TOKENS):
+            reason = "the pages opened leave no room for another look-up"
+            found.fallbacks.append(Fallback(phase="lookup", page=0, reason=reason))
             break
         try:
             number = desk.ask(

@@ -34,3 +34,11 @@ class Marks:
     def pattern(self) -> re.Pattern[str]:
         """Matches a mark as a model may write it; group 1 is the number."""
         return re.compile(rf"<\s*{re.escape(self.stem.strip())}\s*(\d+)\s*>", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A text as a model was shown it, with marks between its parts."""
+
+    text: str
+    marks: Marks

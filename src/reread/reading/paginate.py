@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from reread.errors import MalformedReply
 from reread.reading import replies
 from reread.reading.desk import CHOICE_TOKENS, Desk, one_of
-from reread.reading.marks import Marks
+from reread.reading.marks import Marked, Marks
 from reread.text import adds_up, cut_within, word_shares
 from reread.types import Document, Page, Settings
 
@@ -56,7 +56,7 @@ class Pause:
     """A chosen label, the page's text as the model saw it, and why it is a fallback, if it is."""
 
     label: int
-    shown: str | None = None
+    shown: Marked | None = None
     fallback: str | None = None
 
 
@@ -68,7 +68,7 @@ class PageShown:
     """A page, and its text as the call that chose its end saw it (None when there was none)."""
 
     page: Page
-    shown: str | None
+    shown: Marked | None
     fallback: str | None
 
 
@@ -210,7 +210,7 @@ def by_model(desk: Desk, document: Document) -> Chooser:
         except MalformedReply as error:
             return Pause(window.last, None, error.message)
         label = labels[number - 1]
-        return Pause(label, _marked(document, window, labels, marks, label))
+        return Pause(label, Marked(_marked(document, window, labels, marks, label), marks))
 
     return choose
 

@@ -88,14 +88,13 @@ def resolve(
         SettingsError: a value is unknown or out of range, or values contradict each other.
     """
     chosen = profile(settings.profile or suited)
-    longest = settings.max_words or chosen.max_words
+    ratio = (chosen.min_words or 280) / (chosen.max_words or 600)
+    longest, shortest = settings.max_words, settings.min_words
     if longest is None:
-        longest = _page_size(document_words, context_tokens)
-        if settings.min_words is not None:
-            longest = max(longest, settings.min_words + 1)
-    shortest = settings.min_words
+        longest = chosen.max_words or _page_size(document_words, context_tokens)
+        if shortest is not None and shortest >= longest:
+            longest = max(shortest + 1, round(shortest / ratio))
     if shortest is None:
-        ratio = (chosen.min_words or 280) / (chosen.max_words or 600)
         shortest = max(1, min(round(longest * ratio), longest - 1))
     complete = replace(
         settings,
