@@ -97,7 +97,11 @@ def drawn() -> Iterator[Any]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+    # Results keep their own stream: rich would send what is printed meanwhile to standard error.
+    bars = Progress(
+        *columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty()
+    )
+    with bars:
         tasks: dict[str, Any] = {}
 
         def show(step: Step) -> None:
