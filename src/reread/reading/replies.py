@@ -44,7 +44,7 @@ _BARE = re.compile(rf"\W*({_LIST})\W*", re.IGNORECASE)
 _NEEDED = r"(?: (?:is|are|were))?(?: (?:needed|necessary|required))?"
 _NONE = re.compile(
     rf"\W*(?:none(?: of (?:them|the pages|these pages))?{_NEEDED}|nothing|"
-    rf"no (?:more |further |other )?pages?{_NEEDED}|\[\s*\]|0)\W*",
+    rf"no (?:more |further |other )?pages?{_NEEDED}|\[\s*\]|(?<![\[(<])0)\W*",
     re.IGNORECASE,
 )
 _STOP = re.compile(r"[\W_]*STOP(?:[\W_]*|[\W_]*\n.*|[.:,!;*\"'\])]+\s.*|\s[-–—]\s.*)", re.DOTALL)
@@ -62,8 +62,9 @@ _NAMES_FIRST = re.compile(  # "4", "Mark 4: …", "I would choose 4, since mark 
 def mark(completion: Completion, offered: Collection[int], marks: Marks) -> int:
     """The one offered mark that the reply names."""
     text = completion.text
-    value = _whole(_json_field(text, "mark"))
-    if value is None:
+    field = _json_field(text, "mark")
+    value = _whole(field)
+    if value is None and field is None:
         named = {int(n) for n in marks.pattern.findall(text) if len(n) < 10}
         named = named or {int(n) for n in _SIGNED.findall(text)}
         if len(named) > 1:  # an explanation follows: the choice is what stands first
@@ -72,8 +73,8 @@ def mark(completion: Completion, offered: Collection[int], marks: Marks) -> int:
         if len(named) != 1:
             raise MalformedReply("the reply names no single mark", reply=text)
         value = named.pop()
-    if value not in offered:
-        raise MalformedReply(f"mark {value} was not offered", reply=text)
+    if value is None or value not in offered:
+        raise MalformedReply(f"mark {field or value} was not offered", reply=text)
     return value
 
 
