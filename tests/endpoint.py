@@ -137,8 +137,12 @@ class Endpoint:
         self._server.endpoint = self
 
     @property
+    def port(self) -> int:
+        return int(self._server.server_address[1])
+
+    @property
     def base_url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        return f"http://127.0.0.1:{self.port}/v1"
 
     def __enter__(self) -> Endpoint:
         serve = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)

@@ -182,6 +182,16 @@ def test_the_window_is_not_guessed_when_nothing_answers() -> None:
         _ = behind(endpoint).capabilities
 
 
+def test_a_server_that_is_still_loading_is_waited_for_when_its_window_is_asked() -> None:
+    with Endpoint(listing=503) as endpoint:
+
+        def loaded(seconds: float) -> None:
+            endpoint.listing = 200
+
+        model = Retrying(behind(endpoint), sleep=loaded)
+        assert model.capabilities.context_tokens == 8_192
+
+
 @pytest.mark.parametrize(
     ("headers", "message", "pause_s"),
     [
@@ -555,6 +565,35 @@ def test_where_servers_name_their_window() -> None:
     assert asked("other") == windows.OLLAMA_TOKENS
     assert windows.declared([{"id": "m", "meta": {"n_ctx": 9}}], "m") == 9
     assert windows.declared([{"id": "m", "max_model_len": "9"}], "m") is None
+
+
+def test_a_server_that_runs_here_is_found_and_said(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from reread.llm import found
+
+    with Endpoint() as endpoint, Endpoint(listing=404) as other:
+        ports = [("Nothing", 9), ("Other", other.port), ("Mine", endpoint.port)]
+        server = found.running(ports)
+        assert server == found.Found(server="Mine", base_url=endpoint.base_url, model=MODEL)
+        real = found.running
+        monkeypatch.setattr(found, "running", lambda: server)
+        model = choose(endpoint.config(tmp_path, model=None, base_url=None, api_key="elsewhere"))
+        assert model.name == f"openai:{MODEL}"
+        assert model.complete(a_call()).text
+        assert f"using {MODEL} of the Mine at {endpoint.base_url}" in caplog.text
+    assert real(ports) is None
+
+
+def test_models_that_do_not_write_here_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    from reread.llm import found
+
+    names = ["nomic-embed-text", "gpt-oss:120b-cloud", "whisper-1", "bge-m3", "qwen3:4b"]
+    monkeypatch.setattr(found, "_models", lambda base_url: names)
+    monkeypatch.setattr(found, "_listens", lambda port: True)
+    server = found.running()
+    assert server is not None
+    assert (server.server, server.model) == ("Ollama", "qwen3:4b")
 
 
 def test_connections_are_kept_between_calls() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from reread.config import Config
@@ -9,16 +11,24 @@ from reread.errors import SettingsError
 from reread.ports import Model, Progress
 from reread.types import Call, PromptId
 
+_log = logging.getLogger(__name__)
+
+_LOCAL_WORKERS = 4
 _KINDS = "openai:NAME, local:NAME or scripted:extractive"
 
 
 def choose(config: Config, progress: Progress | None = None) -> Model:
-    """The model that the configuration names; the embedded default when it names none.
+    """The model that the configuration names.
+
+    When it names none, the one of a server that runs on this machine, which is said, and then the
+    embedded default.
 
     Raises:
         SettingsError: the name has none of the known kinds.
         WeightsMissing: the embedded model is meant, but its weights are not here.
     """
+    if not config.model:
+        config = _with_what_runs(config)
     kind, separator, name = (config.model or "local:").partition(":")
     if kind == "openai" and name:
         from reread.llm.compatible import Compatible
@@ -44,6 +54,23 @@ def choose(config: Config, progress: Progress | None = None) -> Model:
 
         return Scripted(workers=config.workers or 1)
     raise SettingsError(f"there is no model {config.model!r}", hint=f"Name one as {_KINDS}")
+
+
+def _with_what_runs(config: Config) -> Config:
+    """The configuration with a server found on this machine, itself where there is none."""
+    from reread.llm import found
+
+    server = None if config.base_url else found.running()
+    if server is None:
+        return config
+    _log.warning("using %s of the %s at %s", server.model, server.server, server.base_url)
+    return replace(
+        config,
+        model=f"openai:{server.model}",
+        base_url=server.base_url,
+        api_key=None,  # a key for elsewhere is not shown to it
+        workers=config.workers or _LOCAL_WORKERS,
+    )
 
 
 def _address(url: str) -> str:

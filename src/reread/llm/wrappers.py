@@ -14,11 +14,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TypeVar
 
 from reread.errors import ContextExceeded, MalformedReply, ModelUnavailable
 from reread.ports import CallCache, Capabilities, Model
 from reread.text import clean, count_words
 from reread.types import Call, Completion, Usage
+
+Out = TypeVar("Out")
 
 
 class Wrapper:
@@ -63,19 +66,25 @@ class Retrying(Wrapper):
         self._sleep = sleep
         self._answered = False
 
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._persistently(lambda: self.inner.capabilities)
+
     def complete(self, call: Call) -> Completion:
+        completion = self._persistently(lambda: self.inner.complete(call))
+        self._answered = True
+        return completion
+
+    def _persistently(self, asked: Callable[[], Out]) -> Out:
         for attempt in range(1, self._attempts + 1):
             try:
-                completion = self.inner.complete(call)
+                return asked()
             except ModelUnavailable as error:
                 unreachable = error.retry_after_s is None and not error.answered
                 self._answered = self._answered or error.answered
                 if attempt == self._attempts or (unreachable and not self._answered):
                     raise
                 self._sleep(self._wait(attempt, error.retry_after_s))
-            else:
-                self._answered = True
-                return completion
         raise AssertionError("unreachable")
 
     def _wait(self, attempt: int, asked_s: float | None) -> float:
