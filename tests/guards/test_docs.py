@@ -29,7 +29,7 @@ def test_python_in_the_readme_runs(snippet: str, tmp_path: Path) -> None:
     )
 
     assert done.returncode == 0, done.stderr
-    assert "Annis Corley" in done.stdout
+    assert "3 October 1862" in done.stdout
     assert "verified" in done.stdout
 
 

@@ -90,7 +90,10 @@ class Local:
                 ) from error
             address = self._server.listening_address
             self._http = httpx.Client(
-                base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=600.0
+                base_url=address,
+                headers={"Authorization": f"Bearer {key}"},
+                timeout=600.0,
+                trust_env=False,
             )
             self._endpoint = Compatible(
                 name=self.name,

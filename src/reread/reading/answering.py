@@ -22,7 +22,7 @@ def answer(desk: Desk, memory: GistMemory, question: str, options: Sequence[str]
     """The answer to the question, or the one option of a multiple choice.
 
     Raises:
-        UsageError: the question is empty, or there is one option or more than 26.
+        UsageError: the question or an option is empty, or there is one option or more than 26.
         ContextExceeded: the question alone does not fit the window.
         MalformedReply: the model gave no usable answer twice.
     """
@@ -34,6 +34,8 @@ def answer(desk: Desk, memory: GistMemory, question: str, options: Sequence[str]
             f"{len(options)} options cannot be chosen from",
             hint=f"Give 2 to {_MOST_OPTIONS} different ones",
         )
+    if not all(option.strip() for option in options):
+        raise UsageError("an option is empty", hint="Give each option a text")
     memory = fitted(desk, memory)
     reply = _Reply(desk, memory, question, tuple(options))
     if not reply.fits([]):
@@ -86,7 +88,9 @@ class _Reply:
         return render(self.memory, self.marks, opened, layout=self.desk.profile.layout)
 
     def fits(self, opened: list[int]) -> bool:
-        return self.desk.fits(self._prompt(), self._values(opened, ""), self._room())
+        """Whether the prompt over these pages fits, with room for an earlier answer if one comes."""
+        room = self._room() * (2 if self.desk.settings.answer_each_step else 1)
+        return self.desk.fits(self._prompt(), self._values(opened, ""), room)
 
     def so_far(self, opened: list[int], earlier: str) -> str:
         return self.over(opened, earlier)[0] or replies.NOT_IN_DOCUMENT

@@ -87,10 +87,12 @@ class Desk:
 
 
 def one_of(field: str, values: list[Any]) -> dict[str, Any]:
-    """A JSON schema for an object whose one field is one of the values."""
+    """A JSON schema for an object whose one field is one of the values, integers or strings."""
+    types = sorted({"integer" if isinstance(value, int) else "string" for value in values})
     return {
         "type": "object",
-        "properties": {field: {"enum": values}},
+        # strict endpoints refuse an enum without its type
+        "properties": {field: {"type": types if len(types) > 1 else types[0], "enum": values}},
         "required": [field],
         "additionalProperties": False,
     }
