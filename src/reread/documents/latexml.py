@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from reread.documents import html
 from reread.documents.html import Element, latex_of
+from reread.documents.tables import Table
 
 _SKIPPED = frozenset(
     "ltx_rdf ltx_page_footer ltx_page_header ltx_page_navbar ltx_TOC ltx_listing_data"
@@ -214,7 +215,7 @@ class Reader(html.Reader):
 
     def _begin_tabular(self, element: Element) -> None:
         if self._table is None:
-            self._table = html.Table(element)
+            self._table = Table(element)
             self.open()
 
     def _begin_bibliography(self, element: Element) -> None:
