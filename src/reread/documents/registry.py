@@ -8,7 +8,6 @@ of the group `reread.loaders` whose name is a media type or an extension with it
 from __future__ import annotations
 
 import importlib
-import io
 import re
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -39,8 +38,10 @@ LOADERS: dict[str, Loader] = {
     "text/plain": Lazy("plain"),
     "text/markdown": Lazy("markdown"),
     "text/html": Lazy("html"),
+    "application/epub+zip": Lazy("epub"),
 }
 EXTENSIONS = {
+    ".epub": "application/epub+zip",
     ".htm": "text/html",
     ".html": "text/html",
     ".markdown": "text/markdown",
@@ -214,15 +215,15 @@ def _signature(data: bytes) -> str | None:
 
 
 def _zipped(data: bytes) -> str:
-    import zipfile
+    from reread.documents import archive
 
-    try:
-        names = set(zipfile.ZipFile(io.BytesIO(data)).namelist())
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        names = set()
     if b"mimetypeapplication/epub+zip" in data[:200]:
         return "application/epub+zip"
-    return next((kind for name, kind in _ZIPPED if name in names), "application/zip")
+    names = archive.names(data)
+    found = next((kind for name, kind in _ZIPPED if name in names), None)
+    if found is None and not names:  # a broken index: the names also stand before each member
+        found = next((kind for name, kind in _ZIPPED if name.encode() in data), None)
+    return found or "application/zip"
 
 
 def _plugged_in(name: str) -> Loader | None:
