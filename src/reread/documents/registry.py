@@ -38,6 +38,7 @@ LOADERS: dict[str, Loader] = {
     "text/plain": Lazy("plain"),
     "text/markdown": Lazy("markdown"),
     "text/html": Lazy("html"),
+    "application/pdf": Lazy("pdf"),
     "application/epub+zip": Lazy("epub"),
 }
 EXTENSIONS = {
@@ -48,12 +49,14 @@ EXTENSIONS = {
     ".md": "text/markdown",
     ".mdown": "text/markdown",
     ".mkd": "text/markdown",
+    ".pdf": "application/pdf",
     ".text": "text/plain",
     ".txt": "text/plain",
     ".xht": "text/html",
     ".xhtml": "text/html",
 }
 _ALIASES = {
+    "application/x-pdf": "application/pdf",
     "application/xhtml+xml": "text/html",
     "text/x-markdown": "text/markdown",
 }

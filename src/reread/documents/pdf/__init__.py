@@ -1,0 +1,101 @@
+"""PDF files: running text in reading order, located by the printed page numbers.
+
+PDFium (pypdfium2, Apache/BSD) rather than pypdf: ten to twenty times faster on the same files, it
+tells where each character stands, and its repair of damaged files has stood up to years of fuzzing.
+
+From file to text: `pages` opens the file and gives one page at a time, `words` and `bidi` what
+PDFium sees on it, `lines` the reading order, `furniture` takes off what repeats at the edges,
+`blocks` groups lines, `headings` ranks, `hyphens` mends line ends, `writer` puts it all together.
+Only lines of text are held for all pages; a page is closed before the next is opened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from reread.documents.builder import TextBuilder
+from reread.documents.pdf.blocks import plain
+from reread.documents.pdf.furniture import labels, remove_furniture
+from reread.documents.pdf.headings import Headings
+from reread.documents.pdf.hyphens import Vocabulary
+from reread.documents.pdf.pages import PdfFile, PdfPage
+from reread.documents.pdf.writer import Writer
+from reread.documents.source import Source
+from reread.errors import DamagedDocument, EmptyDocument
+from reread.types import Coverage, Document
+
+
+def load(source: Source, *, password: str | None = None) -> Document:
+    """The document of a PDF; its parts are the pages.
+
+    Args:
+        password: What opens the file where it is locked, None where none is needed. A file that
+            only restricts printing or copying opens without.
+
+    Raises:
+        DamagedDocument: it cannot be opened, needs a password, or no page can be read.
+        EmptyDocument: no page holds text; the message tells scans from blank pages.
+    """
+    with PdfFile(source, password) as file:
+        pages = list(file.pages())
+        outline = file.outline()
+        title = file.title
+    if not pages:
+        raise DamagedDocument(f"{source.name} has no pages")
+    printed = remove_furniture(pages)
+    headings = Headings(pages, outline)
+    words = Vocabulary()
+    for page in pages:
+        words.add((plain(line.text), line.spaced) for line in page.lines)
+    builder = TextBuilder()
+    _write(pages, labels(pages, printed), Writer(builder, headings, words), builder)
+    if not builder.coverage.read:
+        raise _without_text(source, builder.coverage)
+    return builder.build(
+        title=title or _title(pages[0]) or source.stem,
+        origin=source.origin,
+        media_type="application/pdf",
+    )
+
+
+def _write(
+    pages: Sequence[PdfPage], names: Sequence[str], writer: Writer, builder: TextBuilder
+) -> None:
+    for page, name in zip(pages, names, strict=True):
+        place = f"p. {name}"
+        if page.failed is not None:
+            builder.failed(place, page.failed)
+        elif page.lines:
+            writer.page(page, place)
+        elif page.shows:
+            builder.without_text(place)
+        else:
+            builder.blank(place)
+    writer.flush()
+
+
+def _without_text(source: Source, coverage: Coverage) -> DamagedDocument | EmptyDocument:
+    if coverage.failed:
+        reason = Counter(reason for _, reason in coverage.failed).most_common(1)[0][0]
+        return DamagedDocument(f"no page of {source.name} can be read: {reason}")
+    scans = len(coverage.without_text)
+    if not scans:
+        return EmptyDocument(f"{source.name} holds no text: all pages are blank")
+    return EmptyDocument(
+        f"{source.name} holds no text: {scans} of {coverage.parts} pages are pictures",
+        hint="Recognise its text first, for example with ocrmypdf",
+    )
+
+
+def _title(page: PdfPage) -> str:
+    """The lines in the largest type on the first page, "" where none stands out."""
+    sizes = Counter[float]()
+    for line in page.lines:
+        sizes[line.size] += len(line.text)
+    if not sizes or max(sizes) < 1.15 * sizes.most_common(1)[0][0]:
+        return ""
+    largest = [plain(x.text) for x in page.lines if x.size == max(sizes)]
+    text = " ".join(" ".join(largest[:3]).split())
+    return text if re.search(r"[^\W\d_]{2}", text) and len(text) <= 200 else ""

@@ -1,0 +1,270 @@
+"""Words put together to lines, and lines put into the order in which people read them.
+
+What was drawn one after the other is trusted within a line only; between lines, columns are found
+by the white gutter between them. A line whose parts stand far apart keeps them as cells: it may
+be a row of a table.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from reread.documents.pdf.words import Word
+from reread.text import count_words
+
+MARK, END_MARK = "\x0e", "\x0f"  # around raised marks, until it is known which call a note
+_GAP_EM = 1.0  # parts of a line further apart are cells
+_GLUE_EM = 0.12
+_SAME_ROW = 0.5  # share of the lower height by which boxes of one row overlap
+_RAISED = 0.85
+_LEAST_LINES = 3  # fewer on a side are not yet columns
+_NOTE_MARKS = frozenset("0123456789*∗†‡§¶,) ")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A part of a line without wide gaps."""
+
+    text: str
+    x0: float
+    x1: float
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of a column. `left` and `right` are the edges of its column, `region` its number.
+
+    `size`, `bold` and `mono` are those of most of its characters.
+    """
+
+    cells: tuple[Cell, ...]
+    top: float
+    bottom: float
+    size: float
+    bold: bool
+    mono: bool
+    rtl: bool
+    spaced: bool
+    region: int = 0
+    left: float = 0.0
+    right: float = 0.0
+
+    @property
+    def x0(self) -> float:
+        return min(c.x0 for c in self.cells)
+
+    @property
+    def x1(self) -> float:
+        return max(c.x1 for c in self.cells)
+
+    @property
+    def text(self) -> str:
+        return " ".join(c.text for c in self.cells)
+
+
+@dataclass(slots=True)
+class _Part:
+    """Words that stand side by side."""
+
+    words: list[Word]
+    x0: float
+    top: float
+    x1: float
+    bottom: float
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+    def add(self, words: Sequence[Word], box: Word | _Part) -> None:
+        self.words.extend(words)
+        self.x0, self.x1 = min(self.x0, box.x0), max(self.x1, box.x1)
+        self.top, self.bottom = min(self.top, box.top), max(self.bottom, box.bottom)
+
+
+def lines_of(words: Iterable[Word]) -> list[Line]:
+    """The lines of a page in reading order."""
+    lines: list[Line] = []
+    for number, parts in enumerate(_regions(_joined(_parts(words)), 0)):
+        rows = [_line(row) for row in _rows(parts)]
+        left, right = _edges(rows)
+        for line in rows:
+            line.region, line.left, line.right = number, left, right
+        lines.extend(rows)
+    return lines
+
+
+# -- parts of lines -----------------------------------------------------------------------------
+
+
+def _parts(words: Iterable[Word]) -> list[_Part]:
+    parts: list[_Part] = []
+    for word in words:
+        if parts and _follows(parts[-1], word, word.type.size):
+            parts[-1].add((word,), word)
+        else:
+            parts.append(_Part([word], word.x0, word.top, word.x1, word.bottom))
+    return parts
+
+
+def _follows(part: _Part, other: Word | _Part, size: float) -> bool:
+    gap = other.x0 - part.x1
+    return -0.35 * size <= gap <= _GAP_EM * size and _overlap(part, other)
+
+
+def _overlap(one: Word | _Part, other: Word | _Part) -> bool:
+    shared = min(one.bottom, other.bottom) - max(one.top, other.top)
+    return shared >= _SAME_ROW * min(one.bottom - one.top, other.bottom - other.top)
+
+
+def _joined(parts: list[_Part]) -> list[_Part]:
+    """Parts of one line that were not drawn one after the other."""
+    whole: list[_Part] = []
+    for part in sorted(parts, key=lambda p: (round(p.x0), p.top)):
+        size = max(w.type.size for w in part.words)
+        before = next((p for p in whole if _follows(p, part, size)), None)
+        if before is None or part.words[0].rtl:
+            whole.append(part)
+        else:
+            before.add(part.words, part)
+    return whole
+
+
+# -- columns ------------------------------------------------------------------------------------
+
+
+def _regions(parts: list[_Part], depth: int) -> list[list[_Part]]:
+    """Stretches of parts to be read one after the other, each without columns."""
+    gutter = _gutter(parts) if depth < 4 else None
+    if gutter is None:
+        return [parts] if parts else []
+    crossing = sorted((p for p in parts if p.x0 < gutter < p.x1), key=lambda p: p.top)
+    edges = [(p.top + p.bottom) / 2 for p in crossing]
+    bands: list[tuple[list[_Part], list[_Part]]] = [([], []) for _ in range(len(edges) + 1)]
+    for part in parts:
+        if not part.x0 < gutter < part.x1:
+            band = bisect_left(edges, (part.top + part.bottom) / 2)
+            bands[band][part.x0 >= gutter].append(part)
+    rightwards = sum(p.words[0].rtl for p in parts) * 2 < len(parts)
+    found: list[list[_Part]] = []
+    across: list[_Part] = []
+    for number, sides in enumerate(bands):
+        if 0 < min(map(len, sides)) < _LEAST_LINES:  # names under a title, cells, a last line
+            across.extend([*sides[0], *sides[1]])
+        elif any(sides):
+            found.extend([across] if across else [])
+            across = []
+            for side in sides if rightwards else sides[::-1]:
+                found.extend(_regions(side, depth + 1))
+        across.extend(crossing[number : number + 1])
+    return [*found, across] if across else found
+
+
+def _gutter(parts: list[_Part]) -> float | None:
+    """Where a white gutter parts columns of prose, None where there is none."""
+    if len(parts) < 10:
+        return None
+    starts, ends = sorted(p.x0 for p in parts), sorted(p.x1 for p in parts)
+    low, high = starts[0], ends[-1]
+    best, where = 0, None
+    for step in range(15, 86):
+        x = low + (high - low) * step / 100
+        before, after = bisect_right(ends, x), len(starts) - bisect_left(starts, x)
+        worth = min(before, after) - 1.5 * (len(parts) - before - after)
+        if worth > best:
+            best, where = int(worth), x
+    if where is None:
+        return None
+    sides = [p for p in parts if p.x1 <= where], [p for p in parts if p.x0 >= where]
+    few, many = sorted(len(side) for side in sides)
+    alike = few >= 5 and few >= 0.25 * many
+    return where if alike and all(_is_prose(side, high - low) for side in sides) else None
+
+
+def _is_prose(parts: list[_Part], width: float) -> bool:
+    """Whether most of the words stand in lines of a text and not in cells of a table."""
+    side = max(p.x1 for p in parts) - min(p.x0 for p in parts)
+    if side < 0.2 * width:
+        return False
+    total = in_lines = 0
+    for part in parts:
+        words = sum(count_words(w.text) for w in part.words)
+        total += words
+        in_lines += words if words >= 3 and part.x1 - part.x0 >= 0.5 * side else 0
+    return in_lines >= 0.6 * total
+
+
+# -- lines --------------------------------------------------------------------------------------
+
+
+def _rows(parts: list[_Part]) -> list[list[_Part]]:
+    """Parts that stand on one line taken together, from top to bottom."""
+    rows: list[list[_Part]] = []
+    for part in sorted(parts, key=lambda p: (p.top + p.bottom, p.x0)):
+        row = rows[-1] if rows else []
+        # As a rule the whole row must share the height: a high box does not swallow the next row.
+        if row and all(_overlap(part, p) and not _covers(part, p) for p in row):
+            row.append(part)
+        else:
+            rows.append([part])
+    return rows
+
+
+def _covers(one: _Part, other: _Part) -> bool:
+    """Whether parts stand over one another, as no two parts of a line do."""
+    shared = min(one.x1, other.x1) - max(one.x0, other.x0)
+    return shared > 0.5 * min(one.x1 - one.x0, other.x1 - other.x0)
+
+
+def _line(row: list[_Part]) -> Line:
+    words = [w for part in row for w in part.words]
+    sizes, styles = Counter[float](), Counter[tuple[bool, bool]]()
+    for word in words:
+        sizes[word.type.size] += len(word.text)
+        styles[word.type.bold, word.type.mono] += len(word.text)
+    size = sizes.most_common(1)[0][0]
+    bold, mono = styles.most_common(1)[0][0]
+    # One word of another kind is enough to say that a line is no code and no heading.
+    total = styles.total()
+    bold = bold or sum(n for (b, _), n in styles.items() if b) == total
+    mono = mono and sum(n for (_, m), n in styles.items() if m) >= 0.95 * total
+    rtl = sum(len(w.text) for w in words if w.rtl) * 2 > total
+    ordered = sorted(row, key=lambda p: -p.x1 if rtl else p.x0)
+    return Line(
+        cells=tuple(Cell(_text(part, size), part.x0, part.x1) for part in ordered),
+        top=min(p.top for p in row),
+        bottom=max(p.bottom for p in row),
+        size=size,
+        bold=bold,
+        mono=mono,
+        rtl=rtl,
+        spaced=ordered[-1].words[-1].spaced,
+    )
+
+
+def _text(part: _Part, size: float) -> str:
+    pieces: list[str] = []
+    edge = part.x0
+    for k, word in enumerate(part.words):
+        gap = word.x0 - edge
+        if k and (word.before == " " or (word.before == "\n" and gap > _GLUE_EM * size)):
+            pieces.append(" ")
+        pieces.append(_marked(word, part, size))
+        edge = word.x1
+    return "".join(pieces)
+
+
+def _marked(word: Word, part: _Part, size: float) -> str:
+    """A word, put in marks where it is small and raised as what calls a note is."""
+    small = word.type.size < _RAISED * size and word.bottom < part.bottom - 0.1 * size
+    return f"{MARK}{word.text}{END_MARK}" if small and set(word.text) <= _NOTE_MARKS else word.text
+
+
+def _edges(rows: list[Line]) -> tuple[float, float]:
+    """Left and right edge of a column: where lines begin, and how far they reach."""
+    if not rows:
+        return 0.0, 0.0
+    return min(r.x0 for r in rows), max(r.x1 for r in rows)

@@ -1,0 +1,159 @@
+"""The pages of a PDF file, one at a time, and what the file says about itself.
+
+PDFium is not safe for threads: everything that touches it happens under one lock, which is held
+for a page at a time so that others can go on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as raw
+
+from reread.documents.pdf.lines import Line, lines_of
+from reread.documents.pdf.words import Word, sheet_of
+from reread.documents.source import Source
+from reread.errors import DamagedDocument
+
+_PDFIUM = threading.RLock()
+_TINY = 48  # pixels: enough to see whether a page shows anything
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A title of the outline: the index of the page it leads to, and its level from 1."""
+
+    title: str
+    page: int
+    level: int
+
+
+@dataclass(slots=True)
+class PdfPage:
+    """A page as lines in reading order. `shows`: whether there is anything but text on it."""
+
+    index: int
+    label: str
+    height: float = 0.0
+    lines: list[Line] = field(default_factory=list)
+    across: str = ""
+    shows: bool = False
+    failed: str | None = None
+
+
+class PdfFile:
+    """An open PDF. Close it after use; best in a `with` statement.
+
+    Raises:
+        DamagedDocument: it cannot be opened, or it is locked and the password is not right.
+    """
+
+    def __init__(self, source: Source, password: str | None) -> None:
+        with _PDFIUM:
+            try:
+                self._pdf = pdfium.PdfDocument(source.data, password=password)
+                self._count = len(self._pdf)
+            except (pdfium.PdfiumError, ValueError) as error:
+                raise _unreadable(source, error, password) from error
+
+    def __enter__(self) -> PdfFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with _PDFIUM:
+            self._pdf.close()
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def title(self) -> str:
+        """The title in the file's metadata, "" where none is worth showing."""
+        with _PDFIUM:
+            title = " ".join(self._pdf.get_metadata_value("Title").split())
+        generated = re.match(r"(?:microsoft \w+ - |untitled|\S+\.\w{2,4}$)", title, re.I)
+        return "" if generated else title
+
+    def outline(self) -> list[Entry]:
+        """The outline (bookmarks) in its order; entries that lead nowhere are left out."""
+        entries = []
+        with _PDFIUM, contextlib.suppress(pdfium.PdfiumError):
+            for bookmark in self._pdf.get_toc():
+                dest = bookmark.get_dest()
+                index = dest.get_index() if dest else None
+                title = " ".join(bookmark.get_title().split())
+                if index is not None and title:
+                    entries.append(Entry(title, index, bookmark.level + 1))
+        return entries
+
+    def pages(self) -> Iterator[PdfPage]:
+        """All pages in order; one that cannot be read carries the reason."""
+        for index in range(self._count):
+            with _PDFIUM:
+                page = PdfPage(index, self._label(index))
+                try:
+                    self._fill(page)
+                except pdfium.PdfiumError as error:
+                    page.failed = _reason(error)
+            yield page
+
+    def _label(self, index: int) -> str:
+        try:
+            return str(self._pdf.get_page_label(index)).strip()
+        except (pdfium.PdfiumError, UnicodeDecodeError):
+            return ""
+
+    def _fill(self, page: PdfPage) -> None:
+        opened = self._pdf[page.index]
+        try:
+            sheet = sheet_of(opened)
+            page.height = sheet.height
+            page.lines = lines_of(sheet.words)
+            page.across = _running(sheet.across)
+            page.shows = _shows(opened, with_text=bool(page.lines))
+        finally:
+            opened.close()
+
+
+def _running(words: list[Word]) -> str:
+    return "".join((w.before and " ") + w.text for w in words).strip()
+
+
+def _shows(page: pdfium.PdfPage, *, with_text: bool) -> bool:
+    """Whether there are images or, on a page without text, whether anything is to be seen."""
+    kinds = {item.type for item in page.get_objects(max_depth=3)}
+    if raw.FPDF_PAGEOBJ_IMAGE in kinds:
+        return True
+    if with_text or not kinds - {raw.FPDF_PAGEOBJ_TEXT}:
+        return False
+    # Drawings alone may be a white background; only looking tells.
+    bitmap = page.render(scale=_TINY / max(page.get_size()), grayscale=True)
+    seen = bytes(bitmap.buffer)
+    bitmap.close()
+    return any(value < 250 for value in seen)
+
+
+def _unreadable(source: Source, error: Exception, password: str | None) -> DamagedDocument:
+    code = getattr(error, "err_code", None)
+    if code == raw.FPDF_ERR_PASSWORD:
+        wrong = "the password given does not open it" if password else "it is locked by a password"
+        return DamagedDocument(
+            f"{source.name} cannot be read: {wrong}",
+            hint="Load it with password=…, or save a copy without one",
+        )
+    if code == raw.FPDF_ERR_SECURITY:
+        return DamagedDocument(f"{source.name} is encrypted in a way that is not supported")
+    return DamagedDocument(
+        f"{source.name} is not a PDF that can be opened: {_reason(error)}",
+        hint="It may be cut off or damaged; fetch it again",
+    )
+
+
+def _reason(error: Exception) -> str:
+    text = re.sub(r"^.*\(PDFium: (.*?)\.?\)\.?$", r"\1", str(error))
+    return " ".join(text.split()) or type(error).__name__
