@@ -185,7 +185,7 @@ print(seconds, int(status.partition("VmHWM:")[2].split()[0]) / 1024)
 
 
 @pytest.mark.parametrize("kind", list(BOMBS))
-@pytest.mark.parametrize("make", [_epub_bomb])
+@pytest.mark.parametrize("make", [_epub_bomb, _docx_bomb])
 def test_bombs_are_refused_in_a_second_within_100_megabytes(
     kind: str, make: type, tmp_path: Path
 ) -> None:

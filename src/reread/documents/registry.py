@@ -34,14 +34,17 @@ class Lazy:
         return cast(Loader, module.load)(source)
 
 
+_OFFICE = "application/vnd.openxmlformats-officedocument"
 LOADERS: dict[str, Loader] = {
     "text/plain": Lazy("plain"),
     "text/markdown": Lazy("markdown"),
     "text/html": Lazy("html"),
     "application/pdf": Lazy("pdf"),
     "application/epub+zip": Lazy("epub"),
+    f"{_OFFICE}.wordprocessingml.document": Lazy("docx"),
 }
 EXTENSIONS = {
+    ".docx": f"{_OFFICE}.wordprocessingml.document",
     ".epub": "application/epub+zip",
     ".htm": "text/html",
     ".html": "text/html",
@@ -62,6 +65,8 @@ _ALIASES = {
 }
 GROUP = "reread.loaders"
 
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_LOCKED = "EncryptedPackage".encode("utf-16-le")  # what Office puts a locked document into
 _SIGNATURES = (  # (offset, bytes, media type)
     (0, b"\x89PNG\r\n", "image/png"),
     (0, b"\xff\xd8\xff", "image/jpeg"),
@@ -79,7 +84,7 @@ _SIGNATURES = (  # (offset, bytes, media type)
     (0, b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
     (0, b"Rar!\x1a\x07", "application/vnd.rar"),
     (257, b"ustar", "application/x-tar"),
-    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
+    (0, _OLE, "application/x-ole-storage"),
     (0, b"SQLite format 3\x00", "application/vnd.sqlite3"),
     (0, b"ID3", "audio/mpeg"),
     (0, b"OggS", "audio/ogg"),
@@ -87,15 +92,16 @@ _SIGNATURES = (  # (offset, bytes, media type)
     (0, b"wOFF", "font/woff"),
     (0, b"wOF2", "font/woff2"),
 )
-_OFFICE = "application/vnd.openxmlformats-officedocument"
 _ZIPPED = (  # (a name inside, media type)
     ("META-INF/container.xml", "application/epub+zip"),
     ("word/document.xml", f"{_OFFICE}.wordprocessingml.document"),
+    ("word/document2.xml", f"{_OFFICE}.wordprocessingml.document"),  # of Word for the web
     ("xl/workbook.xml", f"{_OFFICE}.spreadsheetml.sheet"),
     ("ppt/presentation.xml", f"{_OFFICE}.presentationml.presentation"),
 )
 _CALLED = {
     "application/epub+zip": "an EPUB book",
+    "application/encrypted": "an Office document locked with a password",
     "application/gzip": "a compressed file",
     "application/octet-stream": "a binary file of no known kind",
     "application/pdf": "a PDF document",
@@ -206,6 +212,8 @@ def _signature(data: bytes) -> str | None:
         return "application/pdf"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zipped(data)
+    if data.startswith(_OLE) and _LOCKED in data:
+        return "application/encrypted"
     # Two or three letters of a signature are also the beginning of a text.
     return next(
         (
