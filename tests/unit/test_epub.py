@@ -224,6 +224,13 @@ def test_broken_markup_is_named_and_read_as_far_as_it_can_be() -> None:
     assert (document.coverage.parts, document.coverage.read) == (2, 1)
 
 
+def test_markup_that_nests_too_deeply_is_mended_where_it_is_no_bomb() -> None:
+    deep = page("<p>Start.</p>" + "<div>" * 300 + "<p>Deep.</p>" + "</div>" * 300)
+    document = epub(book({"a.xhtml": deep}))
+    assert document.text == "Start.\n\nDeep."
+    assert document.coverage.failed[0][1].startswith("its XML is nested too deeply")
+
+
 def test_html_entities_are_no_damage() -> None:
     for head in ("<!DOCTYPE html>", '<!DOCTYPE html PUBLIC "x" "http://localhost:1/x.dtd">', ""):
         document = epub(

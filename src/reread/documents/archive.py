@@ -29,14 +29,15 @@ class Limits:
     """What an archive may unpack to; sizes are bytes.
 
     `ratio` is how many times larger than its packed form a member may be, and all members together
-    than the archive; it counts from `ratio_from_bytes` on, since small texts may repeat themselves.
+    than the archive; it counts from `ratio_from_bytes` on (for all together from twice as many),
+    since small texts may repeat themselves.
     """
 
     members: int = 20_000
     member_bytes: int = 48 * MEGABYTE
     total_bytes: int = 400 * MEGABYTE
     ratio: int = 120
-    ratio_from_bytes: int = 16 * MEGABYTE
+    ratio_from_bytes: int = 8 * MEGABYTE
 
 
 LIMITS = Limits()
@@ -48,10 +49,15 @@ _TAGS = 150_000  # so many are harmless; more must have text between them
 _BYTES_PER_TAG = 6
 _MOST_TAGS = 4_000_000
 _ENTITY = re.compile(rb"<!ENTITY|<\x00!\x00E\x00N\x00T\x00I\x00T\x00Y", re.IGNORECASE)
+_NAME = re.compile(r"[^\W\d][\w.-]*")
 
 
 class Damaged(Exception):
     """One member or one piece of XML cannot be read; `str` says why, in a few words."""
+
+
+class TooDeep(Damaged):
+    """XML that is nested deeper than any document needs."""
 
 
 class Archive:
@@ -125,7 +131,7 @@ class Archive:
             packed, self._packed_bytes
         )
         bomb = bomb or (
-            total > limits.ratio_from_bytes and total > limits.ratio * self._packed_bytes
+            total > 2 * limits.ratio_from_bytes and total > limits.ratio * self._packed_bytes
         )
         if bomb or size > limits.member_bytes or total > limits.total_bytes:
             raise TooLarge(
@@ -154,6 +160,7 @@ def parse_xml(data: bytes | str) -> Element:
     """The root of an XML document. Entities are refused, nothing is fetched, nothing is huge.
 
     Raises:
+        TooDeep: its elements stand in each other beyond all measure.
         Damaged: it is not well formed, declares entities, or is all tags and no text.
     """
     raw = data.encode("utf-8") if isinstance(data, str) else data
@@ -169,6 +176,8 @@ def parse_xml(data: bytes | str) -> Element:
     try:
         root = etree.fromstring(raw, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
+        if "depth" in str(error):
+            raise TooDeep("its XML is nested too deeply") from error
         raise Damaged(f"its XML is broken ({error})") from error
     if root is None:
         raise Damaged("it holds no XML")
@@ -185,3 +194,13 @@ def check_xml(raw: bytes) -> None:
         raise Damaged("it declares entities, which are not expanded")
     if raw.count(b"<") > min(_TAGS + len(raw) // _BYTES_PER_TAG, _MOST_TAGS):
         raise Damaged("it is all tags and hardly any text")
+
+
+def plain(root: Element, *, kept: tuple[str, ...] = ()) -> Element:
+    """The tree with local names, but for those whose namespace ends in one of `kept`."""
+    for element in root.iter(etree.Element):
+        space, _, name = str(element.tag).rpartition("}")
+        if not kept or not space.endswith(kept):
+            local = name.rpartition(":")[2]  # a prefix stays in the name where nothing declares it
+            element.tag = local if _NAME.fullmatch(local) else "unknown"
+    return root

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from reread.documents import omml
-from reread.documents.archive import Archive, Damaged, Element, parse_xml
+from reread.documents.archive import Archive, Damaged, Element, parse_xml, plain
 from reread.documents.builder import TextBuilder
 from reread.documents.source import Source
 from reread.documents.wordstyles import (
@@ -25,7 +25,6 @@ from reread.documents.wordstyles import (
     Styles,
     W,
     attribute,
-    local,
     number_of,
     roman,
 )
@@ -39,6 +38,7 @@ _STRICT = (  # the namespaces of the ISO form, and those that everyone writes
     (b"http://purl.oclc.org/ooxml/drawingml/main",
      b"http://schemas.openxmlformats.org/drawingml/2006/main"),
 )  # fmt: skip
+_KEPT_SPACES = ("/math", "/drawingml/2006/main")  # whose names are those of the text, too
 _MEANINGLESS_TITLE = re.compile(
     r"(?:microsoft word - .*|(?:untitled|document|title|dokument)\s*\d*|.*\.(?:docx?|dotx?|rtf))",
     re.IGNORECASE,
@@ -109,7 +109,7 @@ class _Package:
         data = self._archive.read(self._archive.spelled(name))
         for strict, usual in _STRICT:
             data = data.replace(strict, usual)
-        return local(parse_xml(data))
+        return plain(parse_xml(data), kept=_KEPT_SPACES)
 
     def optional(self, kind: str, usual: str, *, main: bool = True) -> Element | None:
         """The root of a part that may be missing; a broken one is noted in `failed`."""

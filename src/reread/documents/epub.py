@@ -14,7 +14,7 @@ from typing import Any
 from lxml import etree
 
 from reread.documents import archive, html
-from reread.documents.archive import Archive, Damaged
+from reread.documents.archive import Archive, Damaged, TooDeep, plain
 from reread.documents.builder import TextBuilder
 from reread.documents.encodings import looks_binary
 from reread.documents.html import Element
@@ -26,7 +26,6 @@ from reread.documents.opf import (
     Places,
     contents_of,
     package_of,
-    plain,
     prepared,
     refuse_encrypted,
 )
@@ -39,6 +38,7 @@ MEDIA_TYPE = "application/epub+zip"
 _SHOWN = "img image svg picture object video audio canvas embed math"
 _SELF_CLOSED = re.compile(r"<([A-Za-z][\w:.-]*)((?:\s[^<>]*)?)/>")
 _VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+_MENDED_TAGS = 20_000  # what is nested too deeply is mended up to here: more is made to cost time
 _NAVIGATION_WORDS = 25  # a table of contents with more beside its links is read as a page
 
 
@@ -262,6 +262,8 @@ class _Part:
         try:
             return plain(archive.parse_xml(text)), None
         except Damaged as error:
+            if isinstance(error, TooDeep) and text.count("<") > _MENDED_TAGS:
+                raise
             root = html.parse(_SELF_CLOSED.sub(_opened_and_closed, text))
             if root is None or self.item.media_type == "text/html":
                 return (root if root is not None else etree.Element("html")), None

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from lxml import etree
 
 from reread.documents import archive
-from reread.documents.archive import Archive, Damaged, Element
+from reread.documents.archive import Archive, Damaged, Element, plain
 from reread.documents.encodings import decode
 from reread.errors import DamagedDocument
 
@@ -202,15 +202,6 @@ def prepared(data: bytes) -> str:
         return html5.get(f"{name};", match[0])
 
     return _ENTITY.sub(character, text)
-
-
-def plain(root: Element) -> Element:
-    """The tree with local names, as the HTML walk knows them."""
-    for element in root.iter(etree.Element):
-        tag = str(element.tag)
-        if "}" in tag:
-            element.tag = tag.rpartition("}")[2]
-    return root
 
 
 # -- the table of contents ------------------------------------------------------------------------

@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lxml import etree
-
 from reread.documents.archive import Element
 from reread.types import ParagraphKind
 
@@ -277,12 +275,3 @@ _FORMS: dict[str, Callable[[int], str]] = {
     "upperRoman": lambda n: roman(n).upper(),
     "none": lambda n: "",
 }
-
-
-def local(root: Element) -> Element:
-    """The tree with local names, but for mathematics and drawings, whose names are the same."""
-    for element in root.iter(etree.Element):
-        space, _, name = str(element.tag).rpartition("}")
-        if not space.endswith(("/math", "/drawingml/2006/main")):
-            element.tag = name
-    return root
