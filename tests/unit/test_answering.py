@@ -85,6 +85,25 @@ def test_or_stand_after_all_gists_where_the_profile_says_so() -> None:
     assert last.startswith(shared)
 
 
+def test_the_most_important_page_stands_nearest_to_the_question() -> None:
+    _, model = ask("[4, 2]", "A baker.", profile="embedded", max_pages=2)
+    last = seen(model, "answer")[0]
+    opened = [k for k, page in enumerate(PAGES, 1) if page in last]
+    assert len(opened) == 2
+    found, _ = ask("[4, 2]", "A baker.", profile="embedded", max_pages=1)
+    (best,) = found.pages_read
+    assert best in opened
+    assert last.index(PAGES[best - 1]) == max(last.index(PAGES[k - 1]) for k in opened)
+
+
+def test_sequential_by_words_too_opens_its_first_page_without_a_call() -> None:
+    question = f"What is meant by {PAGES[2]}"
+    done, model = ask("STOP", "A baker.", question, profile="embedded", strategy="sequential")
+    assert done.pages_read == (3,)
+    assert phases(model) == ["lookup", "answer"]
+    assert PAGES[2] in seen(model, "lookup")[0]
+
+
 def test_no_page_is_a_legal_outcome() -> None:
     done, model = ask("None", "A baker.")
     assert done.pages_read == ()

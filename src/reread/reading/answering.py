@@ -85,10 +85,17 @@ class _Reply:
         return tags(self.memory, self.question, *self.options)
 
     def context(self, opened: Sequence[int]) -> str:
-        return render(self.memory, self.marks, opened, layout=self.desk.profile.layout)
+        """The memory with the pages opened, given in the order of importance or of opening.
+
+        After the gists, the most important page stands last, nearest to the question; pages that
+        were opened one by one stand in that order, so each step shares all before it.
+        """
+        one_by_one = self.desk.settings.strategy == "sequential"
+        ordered = list(opened) if one_by_one else list(reversed(opened))
+        return render(self.memory, self.marks, ordered, layout=self.desk.profile.layout)
 
     def fits(self, opened: list[int]) -> bool:
-        """Whether the prompt over these pages fits, with room for an earlier answer if one comes."""
+        """Whether the prompt over these pages fits, an earlier answer included if one comes."""
         room = self._room() * (2 if self.desk.settings.answer_each_step else 1)
         return self.desk.fits(self._prompt(), self._values(opened, ""), room)
 

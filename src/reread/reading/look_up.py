@@ -117,12 +117,15 @@ def sequential(
     """ReadAgent-S: one page at a time, seeing those already open in place.
 
     Ends at `max_pages`, on STOP, on a page already open, or when the next page would not fit.
-    `answer_so_far` makes each step's answer, which the next step sees (the movie setting).
+    Where the profile looks up by words too, the first page is the one that shares most with the
+    question, without a call. `answer_so_far` makes each step's answer, which the next step sees (the movie setting).
     """
     found = LookUp()
     count = len(memory.pages)
     most = min(desk.settings.max_pages or 0, count)
     earlier = ""
+    if desk.profile.look_up != "model" and most:
+        found.opened += [n for n in _named_by_words(desk, memory, question, 1) if fits([n])]
     while len(found.opened) < most:
         offered = [n for n in range(1, count + 1) if n not in found.opened]
         values = {

@@ -18,8 +18,7 @@ def tags(memory: GistMemory, *texts: str) -> Marks:
 def render(memory: GistMemory, marks: Marks, opened: Sequence[int] = (), *, layout: str) -> str:
     """The memory with the opened pages in full: in place of their gists, or after all of them.
 
-    `opened` is in the order of importance. Pages after the gists stand in the reverse of it, so
-    that the most important one is nearest to the question.
+    Pages after the gists stand in the order of `opened`.
     """
     in_place = opened if layout == "in-place" else ()
     parts = [
@@ -29,5 +28,5 @@ def render(memory: GistMemory, marks: Marks, opened: Sequence[int] = (), *, layo
     if opened and layout != "in-place":
         parts.append(APPENDED)
         full = {page.number: page.text.strip() for page in memory.pages}
-        parts += [f"{marks(number)}\n{full[number]}" for number in reversed(opened)]
+        parts += [f"{marks(number)}\n{full[number]}" for number in opened]
     return "\n\n".join(parts)
