@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 import subprocess
 import sys
@@ -86,6 +87,18 @@ def test_sizes_are_counted_and_not_believed() -> None:
 def test_each_limit_holds(limits: Limits) -> None:
     opened = Archive(zipped({"a": bytes(100_000)}), "x.zip", limits=limits)
     with pytest.raises(TooLarge, match=r"x\.zip unpacks to far more"):
+        opened.read("a")
+
+
+def test_one_bomb_among_many_members_is_found() -> None:
+    noise = b"".join(hashlib.sha256(bytes([n])).digest() for n in range(256))
+    opened = Archive(
+        zipped({"noise": noise, "a": bytes(100_000)}),
+        "x.zip",
+        limits=Limits(ratio_from_bytes=10_000, ratio=20),
+    )
+    assert opened.read("noise") == noise
+    with pytest.raises(TooLarge):
         opened.read("a")
 
 

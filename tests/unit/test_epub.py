@@ -182,6 +182,17 @@ def test_notes_are_notes_and_their_numbers_stand_apart() -> None:
     assert texts(document, "note") == ["The note."]
 
 
+def test_notes_set_as_definitions_are_notes() -> None:
+    body = (
+        '<p>Said.</p><dl class="footnote brackets"><dt><span><a href="#x">1</a></span></dt>'
+        "<dd><p>The note.</p><p>More.</p></dd><dt>2</dt><dd>Another.</dd></dl>"
+        "<dl><dt>Term</dt><dd>Meaning.</dd></dl>"
+    )
+    document = epub(book({"a.xhtml": page(body)}))
+    assert texts(document, "note") == ["[1] The note.", "More.", "[2] Another."]
+    assert texts(document, "list") == ["Term\nMeaning."]
+
+
 def test_switches_show_one_of_their_cases() -> None:
     body = (
         '<epub:switch><epub:case required-namespace="http://example.com/x"><p>No.</p></epub:case>'

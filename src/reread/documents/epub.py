@@ -2,7 +2,7 @@
 
 The table of contents (nav or NCX) gives each place its chapter, and is not itself read as prose.
 One damaged part is named in the coverage and never costs the others. Printed page numbers, where
-the book marks them, begin the locators.
+the book marks them, begin the locators. Built on zipfile and lxml: EbookLib is under the AGPL.
 """
 
 from __future__ import annotations
@@ -36,8 +36,6 @@ from reread.types import Document
 
 MEDIA_TYPE = "application/epub+zip"
 _SHOWN = "img image svg picture object video audio canvas embed math"
-_SELF_CLOSED = re.compile(r"<([A-Za-z][\w:.-]*)((?:\s[^<>]*)?)/>")
-_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 _MENDED_TAGS = 20_000  # what is nested too deeply is mended up to here: more is made to cost time
 _NAVIGATION_WORDS = 25  # a table of contents with more beside its links is read as a page
 
@@ -71,9 +69,6 @@ def load(source: Source) -> Document:
             f"none of the text of {source.origin} can be read: {failed[0][0]}: {failed[0][1]}",
             hint="Get the file again",
         ) from error
-
-
-# -- text -----------------------------------------------------------------------------------------
 
 
 class _Builder(TextBuilder):
@@ -203,7 +198,18 @@ class _Reader(html.Reader):
     def handlers(self, element: Element) -> tuple[html.Handler | None, html.Handler | None]:
         if element.tag == "a" and _is_reference(element):
             return self.opened, self._end_reference
+        if element.tag == "dt" and "note" in self._kinds and self._table is None:
+            return self.opened, self._end_label
         return super().handlers(element)
+
+    def _begin_kind(self, element: Element) -> None:
+        super()._begin_kind(element)
+        if element.tag == "dd" and "note" in self._kinds:  # notes set as a list of definitions
+            self._kinds[-1] = "note"
+
+    def _end_label(self, element: Element) -> None:
+        """The number of a note, which its text begins with."""
+        self._prefix = f"[{self.close().strip('[]')}] "
 
     def _end_reference(self, element: Element) -> None:
         """A note's number in brackets, so that it is not taken for part of the word before it."""
@@ -264,7 +270,7 @@ class _Part:
         except Damaged as error:
             if isinstance(error, TooDeep) and text.count("<") > _MENDED_TAGS:
                 raise
-            root = html.parse(_SELF_CLOSED.sub(_opened_and_closed, text))
+            root = html.parse(text)
             if root is None or self.item.media_type == "text/html":
                 return (root if root is not None else etree.Element("html")), None
             return root, f"{error}; what could be mended was read"
@@ -290,12 +296,6 @@ class _Part:
         """The part for people: its title where the table of contents has one, and its file."""
         titles = next(iter(self.contents.get(self.item.name, {}).values()), ())
         return f"{titles[-1]} ({self.item.name})" if titles else self.item.name
-
-
-def _opened_and_closed(match: re.Match[str]) -> str:
-    """XML's empty elements as HTML understands them: `<title/>` would swallow what follows."""
-    name = match[1]
-    return match[0] if name.lower() in _VOID else f"<{name}{match[2]}></{name}>"
 
 
 def _is_navigation(root: Element) -> bool:

@@ -129,14 +129,14 @@ class Styles:
     def _numbering(
         self, properties: Element | None, chain: list[Element]
     ) -> tuple[str | None, int]:
-        """(numbering, depth); the paragraph's own word comes before that of its style."""
+        """(numbering, depth); the paragraph's own word comes before its style's. `0` is no list."""
         own = properties.find("numPr") if properties is not None else None
         sources = [e for e in (own, *(s.find("pPr/numPr") for s in chain)) if e is not None]
         named = (attribute(e.find("numId")) for e in sources)
         numbering = next(filter(None, named), None)
         depths = (number_of(e.find("ilvl")) for e in sources)
         depth = next((d for d in depths if d is not None), 0)
-        return (numbering if numbering != "0" else None), min(max(depth, 0), _LEVELS - 1)
+        return numbering, min(max(depth, 0), _LEVELS - 1)
 
 
 @dataclass(slots=True)
