@@ -50,13 +50,15 @@ def load(source: Source, *, password: str | None = None) -> Document:
     for page in pages:
         words.add((plain(line.text), line.spaced) for line in page.lines)
     builder = TextBuilder()
-    _write(pages, labels(pages, printed), Writer(builder, headings, words), builder)
+    writer = Writer(builder, headings, words)
+    _write(pages, labels(pages, printed), writer, builder)
     if not builder.coverage.read:
         raise _without_text(source, builder.coverage)
     return builder.build(
         title=title or _title(pages[0]) or source.stem,
         origin=source.origin,
         media_type="application/pdf",
+        references=writer.references,
     )
 
 
@@ -94,8 +96,8 @@ def _title(page: PdfPage) -> str:
     sizes = Counter[float]()
     for line in page.lines:
         sizes[line.size] += len(line.text)
-    if not sizes or max(sizes) < 1.15 * sizes.most_common(1)[0][0]:
+    if not sizes or max(sizes) < 1.1 * sizes.most_common(1)[0][0]:
         return ""
-    largest = [plain(x.text) for x in page.lines if x.size == max(sizes)]
+    largest = [plain(x.text) for x in page.lines if x.size == max(sizes) and len(x.cells) == 1]
     text = " ".join(" ".join(largest[:3]).split())
     return text if re.search(r"[^\W\d_]{2}", text) and len(text) <= 200 else ""

@@ -21,10 +21,12 @@ _NOTE = re.compile(
 )
 _CAPTION = re.compile(
     r"(?:fig(?:ure|\.)|table|tab\.|algorithm|listing|chart|abbildung|tabelle|abb\.|tableau|figura"
-    r"|таблица|рисунок|рис\.|\[?(?:표|그림)|[图圖表])\s*(?:[A-Z]?\d+(?:[.-]\d+)*|[IVX]+)\]?\s*(?:[:.|—–]|\s|$)",
+    r"|таблица|рисунок|рис\.|\[?(?:표|그림)|[图圖表])\s*(?:[A-Z]?\d+(?:[.-]\d+)*|[IVX]+)"
+    r"(?:\]|\s*[:.|—–]|\s*$|\s+(?-i:[A-Z]))",
     re.I,
 )
 _LEADERS = re.compile(r"(?:\s?[.·…_]){4,}\s*")
+_ENTRY = re.compile(r"(?:\s?[.·…_]){4,}\s*(?:\d+|[ivxlc]+)$")  # of a table of contents
 _SMALL = 0.93  # notes are set smaller than this share of the text's size
 _GAP = 1.3  # a distance this many times the usual one is a gap
 
@@ -93,7 +95,10 @@ class _Region:
             block = self._continued(found[-1] if found else None, k)
             if block is None:
                 block = Block(self._kind(k))
-                block.tight = k > 0 and not self._gap(k)
+                items = block.kind == "list" and bool(found) and found[-1].kind == "list"
+                block.tight = k > 0 and self._distance(k) < (
+                    2.2 if items else _GAP
+                ) * self._pitch * (line.size)
                 block.indented = line.x0 > line.left + 0.7 * line.size
                 found.append(block)
             if len(block.breaks) == len(block.lines):
@@ -132,12 +137,14 @@ class _Region:
         if block.kind == "code":
             near = self._distance(k) < 2.2 * self._pitch * line.size
             return block if line.mono and near else None
+        if _ENTRY.search(plain(before.text)):
+            return None
         kind = self._kind(k)
         if kind in ("caption", "list") or self._gap(k):
             return None
         if kind == "code" and (not before.mono) and self._room(k):
             return None
-        if abs(line.size - before.size) > 0.12 * before.size or (
+        if abs(line.size - before.size) > 0.06 * before.size or (
             line.bold != before.bold and self._room(k)
         ):
             return None
@@ -221,7 +228,7 @@ class _Region:
             if rows and self._distance(k + rows) > 3 * self._pitch * line.size:
                 break
             aligned = sum(any(_meet(c, d) for d in columns) for c in cells)
-            if len(cells) > 1 and not self._is_item(line) and (not columns or aligned >= 2):
+            if self._is_row(line) and (not columns or aligned >= 2):
                 columns.extend(c for c in cells if not any(_meet(c, d) for d in columns))
                 misses = 0
                 last = rows + 1
@@ -231,9 +238,11 @@ class _Region:
                 break
             else:
                 misses += 1
+                if last and line.cells[0].x0 > min(columns)[1]:
+                    last = rows + 1
             rows += 1
-        full = sum(len(x.cells) > 1 for x in self._lines[k : k + last])
-        return last if full >= 2 and self._looks_set_apart(k, last) else 0
+        full = sum(self._is_row(x) for x in self._lines[k : k + last])
+        return last if full >= max(2, 0.4 * last) and self._looks_set_apart(k, last) else 0
 
     def _looks_set_apart(self, k: int, rows: int) -> bool:
         """Whether at least one gap stands in the same place twice: no accident of wide spaces."""
@@ -241,14 +250,23 @@ class _Region:
         ends = Counter(round(c.x1 / 6) for x in self._lines[k : k + rows] for c in x.cells[1:])
         return max(*starts.values(), *ends.values()) >= 2
 
-    def _is_item(self, line: Line) -> bool:
-        return bool(BULLET.match(plain(line.text))) and len(line.cells) == 2
+    def _is_row(self, line: Line) -> bool:
+        """Whether a line's parts are cells, and not a bullet or a line that was set loosely."""
+        if len(line.cells) < 2 or (len(line.cells) == 2 and BULLET.match(plain(line.text))):
+            return False
+        edges = sorted((c.x0, c.x1) for c in line.cells)
+        widest = max(b[0] - a[1] for a, b in zip(edges, edges[1:], strict=False))
+        return widest > 1.8 * line.size or line.x1 < line.right - 0.5 * line.size
 
     def _fits_column(self, line: Line, columns: list[tuple[float, float]]) -> bool:
         cell = line.cells[0]
-        inside = [c for c in columns if c[0] - 3 <= cell.x0 and cell.x1 <= c[1] + 0.5 * line.size]
-        meets = [c for c in columns if _meet((cell.x0, cell.x1), c)]
-        return bool(inside) and len(meets) == 1
+        if cell.x1 - cell.x0 > 0.75 * (line.right - line.left):
+            return False
+        starts = [c for c in columns if c[0] - 3 <= cell.x0 < c[1]]
+        if not starts:
+            return False
+        # Only under the first column may it be the next paragraph; there it must stay within.
+        return starts[0][0] > min(columns)[0] or cell.x1 <= starts[0][1] + 0.5 * line.size
 
     # -- notes ----------------------------------------------------------------------------------
 
@@ -257,10 +275,16 @@ class _Region:
         k = len(self._lines)
         while k and self._lines[k - 1].size < _SMALL * self._body:
             k -= 1
-        above = self._lines[:k]
+        if not k:
+            return len(self._lines)  # nothing stands above: this is the text itself
+        first = k
         while k < len(self._lines) and not self._note_mark(k):
             k += 1
-        return k if above else len(self._lines)
+        # What stands before the first mark, apart from the text, is the end of an earlier note.
+        carried = k < len(self._lines) and self._gap(first)
+        plain_text = not any(x.mono or len(x.cells) > 1 for x in self._lines[first:k])
+        captioned = _CAPTION.match(plain(self._lines[first].text)) if first < k else None
+        return first if carried and plain_text and not captioned else k
 
     def _note_mark(self, k: int) -> re.Match[str] | None:
         line = self._lines[k]
@@ -274,9 +298,10 @@ class _Region:
             new = mark and (not found or self._begins_note(mark, found[-1], k))
             if new and mark:
                 found.append(Block("note", mark=(mark["raised"] or mark["plain"]).strip(" ,)")))
-            if found:
-                found[-1].breaks.append(False)
-                found[-1].lines.append(line)
+            elif not found:
+                found.append(Block("note"))
+            found[-1].breaks.append(False)
+            found[-1].lines.append(line)
         return found
 
     def _begins_note(self, mark: re.Match[str], before: Block, k: int) -> bool:
@@ -290,6 +315,8 @@ class _Region:
 
 def note_body(block: Block) -> list[str]:
     """The lines of a note without the mark before the first."""
+    if not block.mark:
+        return [plain(x.text) for x in block.lines]
     first = _NOTE.sub("", block.lines[0].text, count=1)
     return [plain(first), *(plain(x.text) for x in block.lines[1:])]
 

@@ -21,6 +21,12 @@ _NUMBER = re.compile(
     r"(?:\s*(?:/|of|von|de|sur|из)\s*\d{1,5}|\s*(?:页|頁|ページ|쪽))?",
     re.I,
 )
+_CARRY = re.compile(
+    r"^\(?continue[sd] (?:on|from) (?:the )?(?:next|previous) page\)?\.?$"
+    r"|^Table [\d.]+\s*[-–—]\s*continued (?:on|from) (?:next|previous) page$",
+    re.I,
+)
+_CHAPTER = re.compile(r"chapter|part|appendix|kapitel|teil", re.I)  # stands over chapters, printed
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 _COUNTING = re.compile(r"\d+|\b[ivxlc]+\b", re.I)
 
@@ -58,21 +64,30 @@ def remove_furniture(pages: Sequence[PdfPage]) -> dict[int, str]:
     """
     edges = [edge for page in pages for edge in _edges_of(page)]
     shifts = Counter(edge.shift for edge in edges if edge.shift)
-    counting = {shift for shift, n in shifts.items() if n >= min(3, len(pages))}
+    least = max(min(3, len(pages)), 0.1 * len(pages))
+    counting = {shift for shift, n in shifts.items() if n >= least}
     repeated = _repeated(edges, len(pages))
     known = [(e.at_top, e.pattern) in repeated or e.shift in counting for e in edges]
     slots = _slots(edges, known)
     numbers: dict[int, str] = {}
-    gone: dict[int, set[int]] = defaultdict(set)
-    for edge, is_known in zip(edges, known, strict=True):
-        if edge.slot in slots and (is_known or edge.bare or not edge.line.mono):
-            gone[edge.page].add(id(edge.line))
-            if edge.number and (edge.bare or edge.shift in counting):
-                numbers.setdefault(edge.page, edge.number)
+    gone: set[int] = set()
+    inside: set[tuple[int, bool]] = set()  # edges (page, top) at which the text has begun
+    for edge in edges:  # from the outermost line inwards
+        if edge.slot not in slots or (edge.page, edge.at_top) in inside:
+            inside.add((edge.page, edge.at_top))
+            continue
+        gone.add(id(edge.line))
+        if edge.number and (edge.bare or edge.shift in counting):
+            numbers.setdefault(edge.page, edge.number)
     for page in pages:
-        page.lines = [x for x in page.lines if id(x) not in gone[page.index]]
+        page.lines = [x for x in page.lines if id(x) not in gone and not _is_carry(x)]
     _drop_repeated_across(pages)
     return numbers
+
+
+def _is_carry(line: Line) -> bool:
+    """Whether a line only says that something goes on over the page."""
+    return len(line.text) < 80 and bool(_CARRY.search(line.text.strip()))
 
 
 def _edges_of(page: PdfPage) -> Iterable[_Edge]:
@@ -97,7 +112,9 @@ def _edges_of(page: PdfPage) -> Iterable[_Edge]:
 
 def _number_within(text: str) -> str:
     """The page number at an end of a running head, "" where there is none."""
-    found = re.match(r"(\d{1,5}|[ivxlc]+)\s", text) or re.search(r"\s(\d{1,5}|[ivxlc]+)$", text)
+    found = re.match(r"(\d{1,5}(?=\s|[A-Z][a-z])|[ivxlc]+(?=\s))", text) or re.search(
+        r"\s(\d{1,5}|[ivxlc]+)$", text
+    )
     return found[1] if found else ""
 
 
@@ -105,7 +122,7 @@ def _repeated(edges: Iterable[_Edge], pages: int) -> set[tuple[bool, str]]:
     """(at the top, text) of what stands on several pages at about the same height."""
     places: dict[tuple[bool, str], dict[int, int]] = defaultdict(dict)
     for edge in edges:
-        if any(c.isalnum() for c in edge.pattern):
+        if any(c.isalnum() for c in edge.pattern) and not _CHAPTER.fullmatch(edge.pattern):
             places[edge.at_top, edge.pattern].setdefault(edge.page, edge.place)
     least = 3 if pages > 4 else 2
     found = set()
@@ -122,7 +139,7 @@ def _slots(edges: Sequence[_Edge], known: Sequence[bool]) -> set[tuple[bool, int
     for edge, is_known in zip(edges, known, strict=True):
         all_[edge.slot] += 1
         sure[edge.slot] += is_known
-    return {slot for slot, n in all_.items() if sure[slot] >= max(1, 0.6 * n)}
+    return {slot for slot, n in all_.items() if sure[slot] >= max(min(2, n), 0.6 * n)}
 
 
 def number_value(number: str) -> int:

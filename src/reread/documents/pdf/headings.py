@@ -21,6 +21,7 @@ _LONGEST = 200  # characters
 _NUMBERS = re.compile(
     r"^(?:(?:chapter|part|appendix)\s+)?(?:[\divxlcA-Z]{1,4}(?:\.\d+)*\.?)\s+", re.I
 )
+_NUMBER_ALONE = re.compile(r"(?=.*\d)[\w.()]{1,9}|[A-Z]\.?|[IVXLC]+\.?")
 _OUTLINED = 5  # an outline of this many entries is trusted to hold all headings
 
 
@@ -44,20 +45,25 @@ class Headings:
         return [self._is_heading(page, k) for k in range(len(page.lines))]
 
     def level(self, text: str, lines: Sequence[Line], page: int) -> int:
-        """The level of a heading, from 1."""
+        """The level of a heading, from 1; 0 for one that opens no section."""
         key = _key(text)
         for entry in self._entries.get(page, ()):
             if _agree(key, _key(entry.title)):
                 return entry.level
         if self._outlined:
             depth = NUMBERED.match(text)
-            if depth:
-                return depth["number"].count(".") + 1
+            return depth["number"].count(".") + 1 if depth else 0
         return self._levels.get(_style(lines[0]), 1)
 
     def begins_chapter(self, text: str) -> bool:
         """Whether a heading only announces the next ("Chapter One")."""
         return bool(_CHAPTER.match(text)) and len(text.split()) <= 2
+
+    def _opens_chapter(self, lines: Sequence[Line], k: int, text: str) -> bool:
+        """Whether "Chapter" stands over its number and title."""
+        after = lines[k + 1] if k + 1 < len(lines) else None
+        alone = self.begins_chapter(text) and after is not None
+        return alone and after is not None and after.size >= _LARGER * self.body
 
     # -- telling --------------------------------------------------------------------------------
 
@@ -70,9 +76,14 @@ class Headings:
             return False
         if self._in_outline(text, page.index) and (line.bold or line.size > self.body):
             return True
+        if _is_row(line):
+            return False
+        if self._opens_chapter(page.lines, k, text):
+            return True
         if line.size >= _LARGER * self.body:
             return not (text.endswith((".", ",", ";")) and len(text) > 60)
-        return not self._outlined and self._bold_alone(page.lines, k, text)
+        deep = re.match(r"(?:[A-Z]|\d+)(?:\.\d+)+\.?\s", text)
+        return bool(deep or not self._outlined) and self._bold_alone(page.lines, k, text)
 
     def _in_outline(self, text: str, index: int) -> bool:
         key = _key(text)
@@ -80,24 +91,17 @@ class Headings:
 
     def _bold_alone(self, lines: Sequence[Line], k: int, text: str) -> bool:
         line = lines[k]
-        if not line.bold or line.size < 0.97 * self.body or len(text.split()) > 14:
+        if not line.bold or line.size < 0.97 * self.body:
             return False
-        if text.endswith((",", ";")) or len(line.cells) > 2:
+        start, end = _bold_run(lines, k)
+        run = lines[start:end]
+        if sum(len(x.text.split()) for x in run) > 25 or len(run) > 3:
             return False
-        numbered = bool(NUMBERED.match(text))
-        return numbered or (self._apart(lines, k) and not text.endswith("."))
-
-    def _apart(self, lines: Sequence[Line], k: int) -> bool:
-        """Whether the lines before and after are of another kind or stand away."""
-        line = lines[k]
-        for other in (k - 1, k + 1):
-            if 0 <= other < len(lines) and lines[other].region == line.region:
-                near = abs(lines[other].bottom - line.bottom) < 1.6 * line.size
-                if near and lines[other].bold and other < k - 1:
-                    return False
-                if near and other < k and not lines[other].bold:
-                    return False
-        return True
+        if NUMBERED.match(text):
+            return True
+        above = start > 0 and _near(lines[start - 1], line) and not lines[start - 1].bold
+        stops = any(plain(x.text).rstrip().endswith((",", ";", ".", ":")) for x in run)
+        return not above and not stops
 
     # -- levels without an outline --------------------------------------------------------------
 
@@ -130,6 +134,34 @@ class Headings:
             and (line.bold or line.size >= _LARGER * self.body)
             and self._is_heading(page, k)
         )
+
+
+def _bold_run(lines: Sequence[Line], k: int) -> tuple[int, int]:
+    """The bold lines of one size that stand together around line `k`."""
+    start, end = k, k + 1
+    while start > 0 and _near(lines[start - 1], lines[start]) and lines[start - 1].bold:
+        start -= 1
+    while end < len(lines) and _near(lines[end], lines[end - 1]) and lines[end].bold:
+        end += 1
+    return start, end
+
+
+def _is_row(line: Line) -> bool:
+    """Whether a line has parts far apart as the head of a table has; a number may stand apart."""
+    first = plain(line.cells[0].text)
+    return len(line.cells) > 2 or (
+        len(line.cells) == 2 and not re.fullmatch(r"[\w.()]{1,8}", first)
+    )
+
+
+def _near(one: Line, other: Line) -> bool:
+    """Whether two lines are neighbours of one type size, without a gap between them."""
+    distance = abs(one.bottom - other.bottom)
+    return (
+        one.region == other.region
+        and abs(one.size - other.size) < 0.5
+        and distance < 1.6 * other.size
+    )
 
 
 def _style(line: Line) -> tuple[float, bool]:

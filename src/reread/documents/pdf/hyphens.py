@@ -29,10 +29,12 @@ class Vocabulary:
 
     def add(self, lines: Iterable[tuple[str, bool]]) -> None:
         """Takes in lines as (text, whether a space was drawn at the end)."""
+        divided = False
         for text, spaced in lines:
             found = [m[0].casefold().replace("‐", "-") for m in _WORD.finditer(text)]
-            # The last word may go on in the next line.
-            self._seen.update(found[:-1] if _DIVIDED.search(text) else found)
+            # Neither half of a word that may be divided is a word that was seen.
+            first, divided = divided, _DIVIDED.search(text) is not None
+            self._seen.update(found[first : len(found) - divided])
             if spaced and _HANGUL.match(text[-1:]):
                 self.hangul_keeps_spaces = True
 

@@ -7,10 +7,12 @@ be a row of a table.
 
 from __future__ import annotations
 
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from reread.documents.pdf.words import Word
 from reread.text import count_words
@@ -20,7 +22,15 @@ _GAP_EM = 1.0  # parts of a line further apart are cells
 _GLUE_EM = 0.12
 _SAME_ROW = 0.5  # share of the lower height by which boxes of one row overlap
 _RAISED = 0.85
+_ROWS_ALIGNED = 0.6  # rows of a table stand at one height in all its columns
 _LEAST_LINES = 3  # fewer on a side are not yet columns
+_ACCENTS = dict(
+    zip(
+        "´`¨ˆ˜˘¯ˇ¸˚˙˝˛",
+        "\u0301\u0300\u0308\u0302\u0303\u0306\u0304\u030c\u0327\u030a\u0307\u030b\u0328",
+        strict=True,
+    )
+)
 _NOTE_MARKS = frozenset("0123456789*∗†‡§¶,) ")
 
 
@@ -152,7 +162,8 @@ def _regions(parts: list[_Part], depth: int) -> list[list[_Part]]:
     found: list[list[_Part]] = []
     across: list[_Part] = []
     for number, sides in enumerate(bands):
-        if 0 < min(map(len, sides)) < _LEAST_LINES:  # names under a title, cells, a last line
+        fewest = min(map(len, sides)) or max(map(len, sides))
+        if 0 < fewest < _LEAST_LINES:  # names under a title, cells, a last line
             across.extend([*sides[0], *sides[1]])
         elif any(sides):
             found.extend([across] if across else [])
@@ -167,21 +178,47 @@ def _gutter(parts: list[_Part]) -> float | None:
     """Where a white gutter parts columns of prose, None where there is none."""
     if len(parts) < 10:
         return None
-    starts, ends = sorted(p.x0 for p in parts), sorted(p.x1 for p in parts)
-    low, high = starts[0], ends[-1]
-    best, where = 0, None
+    low, high = min(p.x0 for p in parts), max(p.x1 for p in parts)
+    reach = sum(p.x1 - p.x0 for p in parts)
+    ends, up_to = _running_widths(parts, lambda p: p.x1)
+    starts, before = _running_widths(parts, lambda p: p.x0)
+    best, where = 0.0, None
     for step in range(15, 86):
         x = low + (high - low) * step / 100
-        before, after = bisect_right(ends, x), len(starts) - bisect_left(starts, x)
-        worth = min(before, after) - 1.5 * (len(parts) - before - after)
+        left = up_to[bisect_right(ends, x)]
+        right = reach - before[bisect_left(starts, x)]
+        worth = min(left, right) - (reach - left - right)
         if worth > best:
-            best, where = int(worth), x
+            best, where = worth, x
     if where is None:
         return None
     sides = [p for p in parts if p.x1 <= where], [p for p in parts if p.x0 >= where]
     few, many = sorted(len(side) for side in sides)
-    alike = few >= 5 and few >= 0.25 * many
-    return where if alike and all(_is_prose(side, high - low) for side in sides) else None
+    if few < 5 or few < 0.2 * many:
+        return None
+    prose = sum(_is_prose(side, high - low) for side in sides)
+    # A column may hold a table; but then its rows do not stand on the lines of the other column.
+    return where if prose == 2 or (prose == 1 and _aligned(*sides) < _ROWS_ALIGNED) else None
+
+
+def _running_widths(
+    parts: list[_Part], edge: Callable[[_Part], float]
+) -> tuple[list[float], list[float]]:
+    """The sorted edges, and the width of all parts before each (one more than there are edges)."""
+    ordered = sorted(parts, key=edge)
+    widths = [0.0, *accumulate(p.x1 - p.x0 for p in ordered)]
+    return [edge(p) for p in ordered], widths
+
+
+def _aligned(one: list[_Part], other: list[_Part]) -> float:
+    """The share of lines that stand at the height of a line on the other side."""
+    few, many = sorted((one, other), key=len)
+    feet = sorted(p.bottom for p in many)
+    near = 0
+    for part in few:
+        k = bisect_left(feet, part.bottom - 0.12 * part.height)
+        near += k < len(feet) and feet[k] <= part.bottom + 0.12 * part.height
+    return near / len(few)
 
 
 def _is_prose(parts: list[_Part], width: float) -> bool:
@@ -226,11 +263,10 @@ def _line(row: list[_Part]) -> Line:
         sizes[word.type.size] += len(word.text)
         styles[word.type.bold, word.type.mono] += len(word.text)
     size = sizes.most_common(1)[0][0]
-    bold, mono = styles.most_common(1)[0][0]
-    # One word of another kind is enough to say that a line is no code and no heading.
+    # Bold or code is a line that is so as a whole, not one that only begins so.
     total = styles.total()
-    bold = bold or sum(n for (b, _), n in styles.items() if b) == total
-    mono = mono and sum(n for (_, m), n in styles.items() if m) >= 0.95 * total
+    bold = sum(n for (b, _), n in styles.items() if b) >= 0.85 * total
+    mono = sum(n for (_, m), n in styles.items() if m) >= 0.95 * total
     rtl = sum(len(w.text) for w in words if w.rtl) * 2 > total
     ordered = sorted(row, key=lambda p: -p.x1 if rtl else p.x0)
     return Line(
@@ -250,11 +286,35 @@ def _text(part: _Part, size: float) -> str:
     edge = part.x0
     for k, word in enumerate(part.words):
         gap = word.x0 - edge
+        if (
+            len(word.text) == 1
+            and word.text in _ACCENTS
+            and _accent(pieces, word, part.words[k - 1])
+        ):
+            continue
         if k and (word.before == " " or (word.before == "\n" and gap > _GLUE_EM * size)):
             pieces.append(" ")
         pieces.append(_marked(word, part, size))
         edge = word.x1
     return "".join(pieces)
+
+
+def _accent(pieces: list[str], accent: Word, word: Word) -> bool:
+    """Puts an accent that was drawn by itself on the letter under it; whether one was found."""
+    if not pieces or not word.x0 <= accent.x0 <= word.x1 or not word.text:
+        return False
+    place = ((accent.x0 + accent.x1) / 2 - word.x0) / (word.x1 - word.x0) * len(word.text) - 0.5
+    text = pieces[-1]
+    found = []
+    for k, letter in enumerate(text):
+        whole = unicodedata.normalize("NFC", letter + _ACCENTS[accent.text])
+        if len(whole) == 1 and abs(k - place) < 1.6:
+            found.append((abs(k - place), k, whole))
+    if not found:
+        return False
+    _, k, whole = min(found)
+    pieces[-1] = text[:k] + whole + text[k + 1 :]
+    return True
 
 
 def _marked(word: Word, part: _Part, size: float) -> str:

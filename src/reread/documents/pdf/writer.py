@@ -7,6 +7,7 @@ between (notes, figures, tables) follows it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,7 @@ from reread.documents.pdf.blocks import (
     plain,
     without_leaders,
 )
-from reread.documents.pdf.headings import Headings
+from reread.documents.pdf.headings import NUMBERED, Headings
 from reread.documents.pdf.hyphens import Vocabulary
 from reread.documents.pdf.lines import END_MARK, MARK, Line
 from reread.documents.pdf.pages import PdfPage
@@ -26,6 +27,11 @@ from reread.types import ParagraphKind
 
 _MARKED = re.compile(rf"{MARK}([^{END_MARK}]+){END_MARK}")
 _FINISHED = re.compile(r"[.!?:;。！？؟…]['\"”’»)\]]*(?:\[\^\w+\])?$")
+_REFERENCES = re.compile(
+    r"(?:[\dA-Z]{1,2}\.?\s+)?(?:references|bibliography|literature cited|works cited|literatur"
+    r"(?:verzeichnis)?|bibliographie|список литературы|参考文献|참고문헌)",
+    re.I,
+)
 _CELL = re.compile(r"\s+")
 
 
@@ -49,11 +55,13 @@ class Writer:
         self._open: _Open | None = None
         self._waiting: list[tuple[str, ParagraphKind]] = []  # what follows the open paragraph
         self._chapter = ""
+        self._in_references = False
+        self.references: list[str] = []
 
     def page(self, page: PdfPage, place: str) -> None:
         """Adds a page; `place` begins the locators of what begins on it."""
         blocks = blocks_of(page.lines, self._headings.body, self._headings.marks(page))
-        notes = {b.mark for b in blocks if b.kind == "note"}
+        notes = _calls(blocks)
         first = self._goes_on(blocks)
         if first is not None:
             self._resume(blocks.pop(first), notes)
@@ -95,11 +103,13 @@ class Writer:
     # -- blocks ---------------------------------------------------------------------------------
 
     def _add(self, block: Block, notes: set[str], page: PdfPage, later: Sequence[Block]) -> None:
-        if block.kind == "heading":
+        if self._in_references and block.kind in ("text", "list"):
+            self._reference(block)
+        elif block.kind == "heading":
             self._heading(block, page, later)
         elif block.kind == "note":
             body = self._joined_lines(note_body(block), block.lines)
-            self._wait(f"[^{block.mark}]: {body}", "note")
+            self._wait(f"[^{block.mark}]: {body}" if block.mark else body, "note")
         elif block.kind == "table":
             self._wait(_table(block.lines), "table")
         elif block.kind == "code":
@@ -123,13 +133,33 @@ class Writer:
     def _heading(self, block: Block, page: PdfPage, later: Sequence[Block]) -> None:
         self.flush()
         text = self._joined_lines([plain(x.text) for x in block.lines], block.lines)
-        follows = bool(later) and later[0].kind == "heading"
-        if follows and (self._headings.begins_chapter(text) or self._chapter):
-            self._chapter = f"{self._chapter} {text}".strip()
+        self._in_references = _lists_references(text, later)
+        if self._in_references:
             return
         level = self._headings.level(text, block.lines, page.index)
-        self._builder.heading(level, f"{self._chapter} {text}".strip())
+        if self._announces(text, later) and (self._headings.begins_chapter(text) or not level):
+            self._chapter = f"{self._chapter} {text}".strip()
+            return
+        text = f"{self._chapter} {text}".strip()
+        if level:
+            self._builder.heading(level, text)
+        else:
+            self._builder.paragraph(text, "heading")
         self._chapter = ""
+
+    def _reference(self, block: Block) -> None:
+        """An entry of the bibliography; one that begins indented goes on from the column before."""
+        text = self._text(block, set()).replace("\n", " ")
+        if block.indented and self.references:
+            self.references[-1] = self._words.joined(self.references[-1], text)
+        else:
+            self.references.append(text)
+
+    def _announces(self, text: str, later: Sequence[Block]) -> bool:
+        """Whether a heading is only the upper part of the one that follows ("Chapter", "Five")."""
+        follows = later[0] if later and later[0].kind == "heading" else None
+        begins = self._headings.begins_chapter(text) or bool(self._chapter)
+        return begins and follows is not None and not NUMBERED.match(follows.text)
 
     def _wait(self, text: str, kind: ParagraphKind) -> None:
         if self._open is None:
@@ -168,9 +198,39 @@ class Writer:
         return text
 
 
+def _lists_references(title: str, later: Sequence[Block]) -> bool:
+    """Whether a heading opens a bibliography: most of what follows names a year."""
+    if not _REFERENCES.fullmatch(title):
+        return False
+    entries: list[Block] = []
+    for block in later:
+        if block.kind == "heading":
+            break
+        entries.append(block)
+    dated = sum(bool(re.search(r"\b(?:1[89]|20)\d\d", b.text)) for b in entries)
+    return dated > 1 and dated >= 0.5 * len(entries)
+
+
+def _calls(blocks: Sequence[Block]) -> set[str]:
+    """The marks that call the page's notes; what is raised again and again marks something else."""
+    raised = Counter(
+        part
+        for block in blocks
+        if block.kind != "note"
+        for line in block.lines
+        for found in _MARKED.finditer(line.text)
+        for part in _parts(found[1])
+    )
+    return {b.mark for b in blocks if b.kind == "note" and raised[b.mark] <= 2}
+
+
+def _parts(mark: str) -> list[str]:
+    return [part for part in re.split(r"[,\s)]+", mark) if part]
+
+
 def _called(mark: str, notes: set[str]) -> str:
     """A raised sign: the call of a note where there is one, else the sign itself."""
-    parts = [part for part in re.split(r"[,\s)]+", mark) if part]
+    parts = _parts(mark)
     if parts and all(part in notes for part in parts):
         return "".join(f"[^{part}]" for part in parts)
     return mark
