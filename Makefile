@@ -10,7 +10,7 @@ all: format lint types test
 
 demo: $(VENV)/.user
 	$(BIN)/reread models pull
-	$(BIN)/python examples/demo.py
+	$(BIN)/python -u examples/demo.py
 
 test: $(VENV)/.dev
 	$(BIN)/reread models pull
