@@ -58,9 +58,9 @@ def test_opened_pages_stand_in_place_of_their_gists() -> None:
     assert shown == "<Page 1>\none\n\n<Page 2>\n2\n\n<Page 3>\nthree"
 
 
-def test_or_after_all_gists_the_most_important_last() -> None:
+def test_or_after_all_gists_in_the_order_given() -> None:
     made = memory(("one", "two", "three"), ("1", "2", "3"))
     shown = render(made, Marks("Page "), [3, 1], layout="appended")
     gists = "<Page 1>\n1\n\n<Page 2>\n2\n\n<Page 3>\n3"
-    assert shown == f"{gists}\n\n{APPENDED}\n\n<Page 1>\none\n\n<Page 3>\nthree"
+    assert shown == f"{gists}\n\n{APPENDED}\n\n<Page 3>\nthree\n\n<Page 1>\none"
     assert shown.startswith(render(made, Marks("Page "), layout="appended"))
