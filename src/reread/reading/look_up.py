@@ -118,7 +118,8 @@ def sequential(
 
     Ends at `max_pages`, on STOP, on a page already open, or when the next page would not fit.
     Where the profile looks up by words too, the first page is the one that shares most with the
-    question, without a call. `answer_so_far` makes each step's answer, which the next step sees (the movie setting).
+    question, without a call. `answer_so_far` makes each step's answer, which the next step sees
+    (the movie setting).
     """
     found = LookUp()
     count = len(memory.pages)
