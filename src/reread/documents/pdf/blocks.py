@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from reread.documents.pdf.lines import END_MARK, MARK, Line
+from reread.documents.pdf.lines import END_MARK, MARK, Line, has_cells
 from reread.types import ParagraphKind
 
 BULLET = re.compile(r"[•◦▪▫‣⁃·●○■□➢➤✓❖∙–—*](?:\s|$)|[-−]\s")
@@ -254,9 +254,7 @@ class _Region:
         """Whether a line's parts are cells, and not a bullet or a line that was set loosely."""
         if len(line.cells) < 2 or (len(line.cells) == 2 and BULLET.match(plain(line.text))):
             return False
-        edges = sorted((c.x0, c.x1) for c in line.cells)
-        widest = max(b[0] - a[1] for a, b in zip(edges, edges[1:], strict=False))
-        return widest > 1.8 * line.size or line.x1 < line.right - 0.5 * line.size
+        return has_cells(line)
 
     def _fits_column(self, line: Line, columns: list[tuple[float, float]]) -> bool:
         cell = line.cells[0]

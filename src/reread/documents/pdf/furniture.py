@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from reread.documents.pdf.lines import END_MARK, MARK, Line
 from reread.documents.pdf.pages import PdfPage
@@ -64,25 +65,48 @@ def remove_furniture(pages: Sequence[PdfPage]) -> dict[int, str]:
     """
     edges = [edge for page in pages for edge in _edges_of(page)]
     shifts = Counter(edge.shift for edge in edges if edge.shift)
-    least = max(min(3, len(pages)), 0.1 * len(pages))
+    least = max(min(3, len(pages)), 2, 0.1 * len(pages))
     counting = {shift for shift, n in shifts.items() if n >= least}
     repeated = _repeated(edges, len(pages))
     known = [(e.at_top, e.pattern) in repeated or e.shift in counting for e in edges]
     slots = _slots(edges, known)
     numbers: dict[int, str] = {}
     gone: set[int] = set()
-    inside: set[tuple[int, bool]] = set()  # edges (page, top) at which the text has begun
-    for edge in edges:  # from the outermost line inwards
-        if edge.slot not in slots or (edge.page, edge.at_top) in inside:
-            inside.add((edge.page, edge.at_top))
-            continue
-        gone.add(id(edge.line))
-        if edge.number and (edge.bare or edge.shift in counting):
-            numbers.setdefault(edge.page, edge.number)
+    for (index, _), group in groupby(edges, key=lambda e: (e.page, e.at_top)):
+        for edge in _outermost(list(group), slots, pages[index]):
+            gone.add(id(edge.line))
+            if edge.number and (edge.bare or edge.shift in counting):
+                numbers.setdefault(index, edge.number)
+    if all(id(line) in gone for page in pages for line in page.lines):
+        gone = set()  # a document of nothing else: it is the text
     for page in pages:
         page.lines = [x for x in page.lines if id(x) not in gone and not _is_carry(x)]
     _drop_repeated_across(pages)
     return numbers
+
+
+def _outermost(
+    edges: Sequence[_Edge], slots: set[tuple[bool, int]], page: PdfPage
+) -> Sequence[_Edge]:
+    """Those lines of one edge, from the outermost inwards, that stand in slots and by themselves.
+
+    A line close to the next is the first of a text, however often it repeats.
+    """
+    count = next((k for k, edge in enumerate(edges) if edge.slot not in slots), len(edges))
+    while count and not edges[count - 1].bare:
+        line = edges[count - 1].line
+        taken = {id(edge.line) for edge in edges[:count]}
+        others = [x for x in page.lines if id(x) not in taken]
+        if not any(_touch(line, x) for x in others):
+            break
+        count -= 1
+    return edges[:count]
+
+
+def _touch(one: Line, other: Line) -> bool:
+    """Whether two lines follow one another as lines of one text do."""
+    distance = abs(one.bottom - other.bottom)
+    return distance < 1.45 * min(one.size, other.size) and one.x0 < other.x1 and other.x0 < one.x1
 
 
 def _is_carry(line: Line) -> bool:

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from reread.documents.pdf.blocks import BULLET, plain
-from reread.documents.pdf.lines import Line
+from reread.documents.pdf.lines import Line, has_cells
 from reread.documents.pdf.pages import Entry, PdfPage
 
 NUMBERED = re.compile(r"(?P<number>(?:[A-Z]|\d{1,3})(?:\.\d{1,3})*)\.?\s+\S")
@@ -76,10 +76,10 @@ class Headings:
             return False
         if self._in_outline(text, page.index) and (line.bold or line.size > self.body):
             return True
-        if _is_row(line):
-            return False
         if self._opens_chapter(page.lines, k, text):
             return True
+        if _is_row(line):
+            return False
         if line.size >= _LARGER * self.body:
             return not (text.endswith((".", ",", ";")) and len(text) > 60)
         deep = re.match(r"(?:[A-Z]|\d+)(?:\.\d+)+\.?\s", text)
@@ -149,9 +149,8 @@ def _bold_run(lines: Sequence[Line], k: int) -> tuple[int, int]:
 def _is_row(line: Line) -> bool:
     """Whether a line has parts far apart as the head of a table has; a number may stand apart."""
     first = plain(line.cells[0].text)
-    return len(line.cells) > 2 or (
-        len(line.cells) == 2 and not re.fullmatch(r"[\w.()]{1,8}", first)
-    )
+    numbered = len(line.cells) == 2 and _NUMBER_ALONE.fullmatch(first)
+    return has_cells(line) and not numbered
 
 
 def _near(one: Line, other: Line) -> bool:

@@ -33,7 +33,7 @@ class Vocabulary:
         for text, spaced in lines:
             found = [m[0].casefold().replace("‐", "-") for m in _WORD.finditer(text)]
             # Neither half of a word that may be divided is a word that was seen.
-            first, divided = divided, _DIVIDED.search(text) is not None
+            first, divided = divided, _DIVIDED.search(text[-100:]) is not None
             self._seen.update(found[first : len(found) - divided])
             if spaced and _HANGUL.match(text[-1:]):
                 self.hangul_keeps_spaces = True
@@ -42,7 +42,8 @@ class Vocabulary:
         """Two lines as one; `spaced` says that a space was drawn at the end of the first."""
         if not before or not after:
             return before or after
-        divided, rest = _DIVIDED.search(before), _NEXT.match(after)
+        # Only the last word counts; searching a whole book from its start would take for ever.
+        divided, rest = _DIVIDED.search(before, max(0, len(before) - 100)), _NEXT.match(after)
         if divided and rest:
             return before[: divided.start(2)] + self._hyphen(divided, rest[0]) + after
         if divided and divided[2] != "\u00ad" and after[0].isdigit():
@@ -52,7 +53,7 @@ class Vocabulary:
         korean = _HANGUL.match(before[-1]) and _HANGUL.match(after)
         if korean and self.hangul_keeps_spaces and not spaced:
             return before + after
-        if _ADDRESS.search(before[before.rfind(" ") + 1 :]):
+        if _ADDRESS.search(before[max(before.rfind(" ") + 1, len(before) - 200) :]):
             return before + after
         return f"{before} {after}"
 

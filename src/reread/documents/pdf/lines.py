@@ -22,6 +22,8 @@ _GAP_EM = 1.0  # parts of a line further apart are cells
 _GLUE_EM = 0.12
 _SAME_ROW = 0.5  # share of the lower height by which boxes of one row overlap
 _RAISED = 0.85
+_SHELF = 12.0  # points
+_MOST_SHELVES = 100  # a damaged file may hold letters as high as mountains
 _ROWS_ALIGNED = 0.6  # rows of a table stand at one height in all its columns
 _LEAST_LINES = 3  # fewer on a side are not yet columns
 _ACCENTS = dict(
@@ -113,7 +115,7 @@ def lines_of(words: Iterable[Word]) -> list[Line]:
 def _parts(words: Iterable[Word]) -> list[_Part]:
     parts: list[_Part] = []
     for word in words:
-        if parts and _follows(parts[-1], word, word.type.size):
+        if parts and (_follows(parts[-1], word, word.type.size) or _on(parts[-1], word)):
             parts[-1].add((word,), word)
         else:
             parts.append(_Part([word], word.x0, word.top, word.x1, word.bottom))
@@ -125,6 +127,11 @@ def _follows(part: _Part, other: Word | _Part, size: float) -> bool:
     return -0.35 * size <= gap <= _GAP_EM * size and _overlap(part, other)
 
 
+def _on(part: _Part, word: Word) -> bool:
+    """Whether a word is an accent that was drawn onto the last letters of a part."""
+    return word.text in _ACCENTS and part.x0 <= word.x0 <= part.x1 and _overlap(part, word)
+
+
 def _overlap(one: Word | _Part, other: Word | _Part) -> bool:
     shared = min(one.bottom, other.bottom) - max(one.top, other.top)
     return shared >= _SAME_ROW * min(one.bottom - one.top, other.bottom - other.top)
@@ -133,13 +140,20 @@ def _overlap(one: Word | _Part, other: Word | _Part) -> bool:
 def _joined(parts: list[_Part]) -> list[_Part]:
     """Parts of one line that were not drawn one after the other."""
     whole: list[_Part] = []
+    shelves: dict[int, list[_Part]] = {}  # by height, so that few need to be compared
     for part in sorted(parts, key=lambda p: (round(p.x0), p.top)):
         size = max(w.type.size for w in part.words)
-        before = next((p for p in whole if _follows(p, part, size)), None)
-        if before is None or part.words[0].rtl:
-            whole.append(part)
-        else:
+        heights = range(int(part.top // _SHELF), int(part.bottom // _SHELF) + 1)[:_MOST_SHELVES]
+        near = (p for height in heights for p in shelves.get(height, ()))
+        before = (
+            None if part.words[0].rtl else next((p for p in near if _follows(p, part, size)), None)
+        )
+        if before is not None:
             before.add(part.words, part)
+            continue
+        whole.append(part)
+        for height in heights:
+            shelves.setdefault(height, []).append(part)
     return whole
 
 
@@ -281,6 +295,15 @@ def _line(row: list[_Part]) -> Line:
     )
 
 
+def has_cells(line: Line) -> bool:
+    """Whether parts of a line stand apart as in a table; a line set loosely reaches both edges."""
+    edges = sorted((c.x0, c.x1) for c in line.cells)
+    gaps = [b[0] - a[1] for a, b in zip(edges, edges[1:], strict=False)]
+    if not gaps:
+        return False
+    return max(gaps) > 1.8 * line.size or line.x1 < line.right - 0.5 * line.size
+
+
 def _text(part: _Part, size: float) -> str:
     pieces: list[str] = []
     edge = part.x0
@@ -303,7 +326,9 @@ def _accent(pieces: list[str], accent: Word, word: Word) -> bool:
     """Puts an accent that was drawn by itself on the letter under it; whether one was found."""
     if not pieces or not word.x0 <= accent.x0 <= word.x1 or not word.text:
         return False
-    place = ((accent.x0 + accent.x1) / 2 - word.x0) / (word.x1 - word.x0) * len(word.text) - 0.5
+    place = ((accent.x0 + accent.x1) / 2 - word.x0) / max(word.x1 - word.x0, 0.1) * len(
+        word.text
+    ) - 0.5
     text = pieces[-1]
     found = []
     for k, letter in enumerate(text):

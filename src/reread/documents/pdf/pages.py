@@ -21,6 +21,7 @@ from reread.documents.source import Source
 from reread.errors import DamagedDocument
 
 _PDFIUM = threading.RLock()
+_LOST_PAGES = 200
 _TINY = 48  # pixels: enough to see whether a page shows anything
 
 
@@ -92,14 +93,22 @@ class PdfFile:
         return entries
 
     def pages(self) -> Iterator[PdfPage]:
-        """All pages in order; one that cannot be read carries the reason."""
+        """All pages in order; one that cannot be read carries the reason.
+
+        A damaged file may claim millions of pages: after `_LOST_PAGES` that are not there the rest
+        is not tried.
+        """
+        lost = 0
         for index in range(self._count):
+            if lost > _LOST_PAGES:
+                return
             with _PDFIUM:
                 page = PdfPage(index, self._label(index))
                 try:
                     self._fill(page)
                 except pdfium.PdfiumError as error:
                     page.failed = _reason(error)
+            lost = lost + 1 if page.failed else 0
             yield page
 
     def _label(self, index: int) -> str:

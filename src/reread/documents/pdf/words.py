@@ -28,6 +28,8 @@ _MONO = re.compile(
     r"mono|courier|typewriter|consol|menlo|fixed|nimbusmon|inconsol|cmtt|sftt|ectt", re.I
 )
 _LETTERS_IN_ONE = re.compile("[\ufb00-\ufb06\ufb13-\ufb17\ufb1d-\ufb4f\ufb50-\ufdff\ufe70-\ufefc]")
+_FAR = 1e6  # points: farther away, or not a number, is damage
+_LARGEST = 2000.0  # points
 _RAISED = 0.85  # type smaller than this share of the word before it is a mark of its own
 
 
@@ -94,11 +96,13 @@ class _Types:
         matrix = raw.FS_MATRIX()
         size = raw.FPDFText_GetFontSize(self._page, index)
         angle = 0
-        if raw.FPDFText_GetMatrix(self._page, index, matrix):
+        turned = raw.FPDFText_GetMatrix(self._page, index, matrix)
+        if turned and all(map(math.isfinite, (matrix.a, matrix.b, matrix.c, matrix.d))):
             size *= math.hypot(matrix.c, matrix.d)
             angle = round(math.atan2(matrix.b, matrix.a) / (math.pi / 2)) % 4
         bold, mono = self._font(index, key) if key else (False, False)
-        return Type(round(size, 1), bold, mono, angle)
+        size = min(max(round(size, 1), 0.1), _LARGEST) if math.isfinite(size) else _LARGEST
+        return Type(size, bold, mono, angle)
 
     def _font(self, index: int, key: int) -> tuple[bool, bool]:
         font = raw.FPDFTextObj_GetFont(raw.FPDFText_GetTextObject(self._page, index))
@@ -121,6 +125,8 @@ def sheet_of(page: pdfium.PdfPage) -> Sheet:
     finally:
         text_page.close()
     box = page.get_mediabox()
+    if not all(abs(value) < _FAR for value in box):
+        box = (0.0, 0.0, 612.0, 792.0)
     turns = Counter[int]()
     for word in found:
         turns[word.type.angle] += len(word.text)
@@ -202,7 +208,7 @@ def _boxed(
     for index in (first, last) if last != first else (first,):
         if raw.FPDFText_GetLooseCharBox(text_page, index, box):
             edges.append((box.left, box.bottom, box.right, box.top))
-    if not edges:
+    if not edges or not all(abs(value) < _FAR for edge in edges for value in edge):
         return None
     x0, y0 = min(e[0] for e in edges), min(e[1] for e in edges)
     x1, y1 = max(e[2] for e in edges), max(e[3] for e in edges)
@@ -230,7 +236,8 @@ def _lines_of_both_directions(
         for i in range(line.start(), line.end()):
             if raw.FPDFText_IsGenerated(text_page, i):
                 continue
-            if raw.FPDFText_GetLooseCharBox(text_page, i, box):
+            found = raw.FPDFText_GetLooseCharBox(text_page, i, box)
+            if found and max(map(abs, (box.left, box.bottom, box.right, box.top))) < _FAR:
                 glyphs.append(
                     bidi.Glyph(text[i], box.left, box.bottom, box.right, box.top, types.of(i).size)
                 )

@@ -32,6 +32,7 @@ _REFERENCES = re.compile(
     r"(?:verzeichnis)?|bibliographie|список литературы|参考文献|참고문헌)",
     re.I,
 )
+_LONGEST = 20_000  # characters: what never ends is no paragraph
 _CELL = re.compile(r"\s+")
 
 
@@ -84,7 +85,9 @@ class Writer:
 
     def _continues(self, block: Block) -> bool:
         """Whether a block is the rest of the open paragraph."""
-        if self._open is None or _FINISHED.search(self._open.text):
+        if self._open is None or len(self._open.text) > _LONGEST:
+            return False
+        if _FINISHED.search(self._open.text[-20:]):
             return False
         if block.kind != "text" or block.indented or block.lines[0].mono:
             return False
