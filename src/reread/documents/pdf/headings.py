@@ -42,7 +42,16 @@ class Headings:
 
     def marks(self, page: PdfPage) -> list[bool]:
         """Whether each line of the page is a heading or a part of one."""
-        return [self._is_heading(page, k) for k in range(len(page.lines))]
+        found: list[bool] = []
+        for k, line in enumerate(page.lines):
+            goes_on = bool(found) and found[-1] and self._goes_on(page.lines[k - 1], line)
+            found.append(goes_on or self._is_heading(page, k))
+        return found
+
+    def _goes_on(self, before: Line, line: Line) -> bool:
+        """Whether a line larger than the text goes on a heading."""
+        large = line.size >= _LARGER * self.body
+        return large and line.bold == before.bold and _near(before, line)
 
     def level(self, text: str, lines: Sequence[Line], page: int) -> int:
         """The level of a heading, from 1; 0 for one that opens no section."""
@@ -74,7 +83,7 @@ class Headings:
             return False
         if len(text) > _LONGEST or (line.mono and line.size <= self.body):
             return False
-        if self._in_outline(text, page.index) and (line.bold or line.size > self.body):
+        if self._in_outline(line, text, page.index):
             return True
         if self._opens_chapter(page.lines, k, text):
             return True
@@ -85,9 +94,12 @@ class Headings:
         deep = re.match(r"(?:[A-Z]|\d+)(?:\.\d+)+\.?\s", text)
         return bool(deep or not self._outlined) and self._bold_alone(page.lines, k, text)
 
-    def _in_outline(self, text: str, index: int) -> bool:
-        key = _key(text)
-        return any(_agree(key, _key(e.title)) for e in self._entries.get(index, ()))
+    def _in_outline(self, line: Line, text: str, index: int) -> bool:
+        """Whether a line that is set as a heading is a title of the outline, or a part of one."""
+        key, entries = _key(text), self._entries.get(index, ())
+        if line.size >= _LARGER * self.body:
+            return any(_agree(key, _key(e.title)) for e in entries)
+        return line.bold and any(key == _key(e.title) for e in entries)
 
     def _bold_alone(self, lines: Sequence[Line], k: int, text: str) -> bool:
         line = lines[k]
