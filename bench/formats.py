@@ -23,8 +23,6 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from reread.documents import load_bytes
-from reread.documents.pdf import load as load_pdf
-from reread.documents.source import Source
 from reread.errors import Error
 from reread.types import Document
 
@@ -86,11 +84,7 @@ def _footnotes_last(text: str) -> str:
 
 
 def _load(path: Path, password: str | None) -> Document:
-    data = path.read_bytes()
-    if password is not None:
-        source = Source(data=data, name=path.name, origin=path.name)
-        return load_pdf(source, password=password)
-    return load_bytes(data, name=path.name)
+    return load_bytes(path.read_bytes(), name=path.name, password=password)
 
 
 def _parts(document: Document) -> str:

@@ -296,10 +296,18 @@ def _resolved(name: str) -> str:
         return name
 
 
-def load(source: str | Path) -> Document:
-    """The document behind a path, URL, arXiv id or `-`, without a model."""
+def load(source: str | Path, *, password: str | None = None) -> Document:
+    """The document behind a path, URL, arXiv id or `-`, without a model.
+
+    `password` opens a locked file. The document can be handed to `Library.read`.
+    """
     config = configuration.load()
-    return documents.load(source, cache_dir=config.fetched, allow_private=config.allow_private)
+    return documents.load(
+        source,
+        cache_dir=config.fetched,
+        allow_private=config.allow_private,
+        password=password,
+    )
 
 
 def read(source: str | Path | Document, **settings: Any) -> GistMemory:

@@ -196,12 +196,12 @@ for warm in ("epub", "docx"):
     except DocumentError:
         pass
 data = Path(sys.argv[1]).read_bytes()
-begun = time.perf_counter()
+begun = time.process_time()
 try:
     print("read", load_bytes(data, name="bomb").words)
 except DocumentError as error:
     print(type(error).__name__)
-seconds = time.perf_counter() - begun
+seconds = time.process_time() - begun
 status = Path("/proc/self/status").read_text()  # not getrusage, which counts the parent too
 print(seconds, int(status.partition("VmHWM:")[2].split()[0]) / 1024)
 """
@@ -226,10 +226,10 @@ def test_bombs_are_refused_in_a_second_within_100_megabytes(
 
 def test_a_bomb_of_many_members_is_refused() -> None:
     members = book({f"{n}.xhtml": page("<p>" + " " * 9_000_000 + "</p>") for n in range(9)})
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(TooLarge):
         load_bytes(zipped(members), name="a.epub")
-    assert time.perf_counter() - begun < 3
+    assert time.process_time() - begun < 3
 
 
 # -- telling formats apart ------------------------------------------------------------------------
@@ -259,7 +259,7 @@ def test_a_huge_index_is_refused_before_it_is_parsed() -> None:
     data = zipped({"mimetype": "application/epub+zip"}, method=zipfile.ZIP_STORED)
     entry = data[data.index(b"PK\x01\x02") : data.index(b"PK\x05\x06")]
     many = data[: data.index(b"PK\x01\x02")] + entry * 500_000 + data[data.index(b"PK\x05\x06") :]
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(TooLarge):
         load_bytes(many, name="a.epub")
-    assert time.perf_counter() - begun < 1
+    assert time.process_time() - begun < 1

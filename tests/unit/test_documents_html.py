@@ -150,9 +150,9 @@ def test_no_entity_is_expanded() -> None:
 
 @pytest.mark.parametrize("tag", ["div", "b", "blockquote", "table><tr><td", "ul><li"])
 def test_deep_nesting_loses_nothing_and_ends_soon(tag: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     document = html("start" + f"<{tag}> w" * 20_000 + "<p>end</p>")
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
     assert document.text.startswith("start")
     assert document.text.endswith("end")
     assert document.text.split().count("w") == 20_000

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+import reread
 from documents_fixtures import assert_whole, located, shared, texts
 from pdf_writer import Pdf, lines, picture, text, width_of, wrapped
-from reread.documents import load_bytes, pdf
-from reread.documents.source import Source
+from reread.documents import load_bytes
 from reread.errors import DamagedDocument, EmptyDocument
 from reread.types import Document
 
@@ -289,12 +289,14 @@ def test_a_user_password_is_asked_for() -> None:
     assert "\n" not in caught.value.line
 
 
-def test_a_password_opens() -> None:
-    source = Source(data=locked("sesame").file(), name="a.pdf", origin="a.pdf")
+def test_a_password_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REREAD_HOME", str(tmp_path))
+    path = tmp_path / "a.pdf"
+    path.write_bytes(locked("sesame").file())
     for word in ("sesame", "owner"):
-        assert pdf.load(source, password=word).text == "A secret."
+        assert reread.load(path, password=word).text == "A secret."
     with pytest.raises(DamagedDocument, match="does not open it"):
-        pdf.load(source, password="wrong")
+        reread.load(path, password="wrong")
 
 
 def test_an_owner_password_alone_locks_nothing() -> None:

@@ -355,7 +355,7 @@ def test_no_answer_is_made_up(reply: str) -> None:
     ],
 )
 def test_rubbish_is_refused_in_no_time(reply: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     for parse in (
         lambda c: replies.mark(c, [1, 2], Marks("")),
         lambda c: replies.pages(c, 5, 2),
@@ -367,4 +367,4 @@ def test_rubbish_is_refused_in_no_time(reply: str) -> None:
     ):
         with contextlib.suppress(MalformedReply):
             parse(said(reply))
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -36,6 +37,7 @@ def load(
     allow_private: bool = False,
     limits: Limits = LIMITS,
     arxiv_bases: Sequence[str] | None = None,
+    password: str | None = None,
 ) -> Document:
     """The document behind a path, a web address, an arXiv id or link, or `-` for standard input.
 
@@ -43,6 +45,7 @@ def load(
         cache_dir: Where fetched pages are kept, None to keep none.
         allow_private: Whether addresses inside a private network may be fetched.
         arxiv_bases: What arXiv ids are put behind to find their HTML, None for the usual ones.
+        password: What opens a locked file on this machine, None where none is needed.
 
     Raises:
         SourceNotFound: nothing readable stands there.
@@ -55,15 +58,20 @@ def load(
     if isinstance(source, str):
         if source == "-":
             data = _read(sys.stdin.buffer, STANDARD_INPUT, limits)
-            return load_bytes(data, name=STANDARD_INPUT, origin="-")
+            return load_bytes(data, name=STANDARD_INPUT, origin="-", password=password)
         remote = _load_remote(source, cache_dir, allow_private, limits, arxiv_bases)
         if remote is not None:
             return remote
-    return _load_file(_path(source), str(source), limits)
+    return _load_file(_path(source), str(source), limits, password)
 
 
 def load_bytes(
-    data: bytes, *, name: str, media_type: str | None = None, origin: str | None = None
+    data: bytes,
+    *,
+    name: str,
+    media_type: str | None = None,
+    origin: str | None = None,
+    password: str | None = None,
 ) -> Document:
     """The document in `data`. `media_type` may carry a charset; None to find it out.
 
@@ -76,9 +84,16 @@ def load_bytes(
     if not data:
         raise EmptyDocument(f"{origin} is empty")
     declared, charset = declared_type(media_type)
-    source = Source(data=data, name=name, origin=origin, media_type=declared, charset=charset)
+    source = Source(
+        data=data,
+        name=name,
+        origin=origin,
+        media_type=declared,
+        charset=charset,
+        password=password,
+    )
     found, loader = loader_for(source)
-    return loader(Source(data=data, name=name, origin=origin, media_type=found, charset=charset))
+    return loader(replace(source, media_type=found))
 
 
 def _load_remote(
@@ -131,7 +146,7 @@ def _exists(source: str) -> bool:
         return False
 
 
-def _load_file(path: Path, asked: str, limits: Limits) -> Document:
+def _load_file(path: Path, asked: str, limits: Limits, password: str | None) -> Document:
     try:
         if path.is_dir():
             raise SourceNotFound(f"{asked} is a folder", hint="Name the files in it")
@@ -144,7 +159,7 @@ def _load_file(path: Path, asked: str, limits: Limits) -> Document:
         raise _not_found(asked) from error
     if not data:
         raise EmptyDocument(f"{asked} is empty")
-    return load_bytes(data, name=path.name, origin=origin)
+    return load_bytes(data, name=path.name, origin=origin, password=password)
 
 
 def _not_found(asked: str) -> SourceNotFound:

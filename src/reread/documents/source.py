@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reread.types import Document
 
@@ -35,7 +35,7 @@ class Source:
 
     `name` is what people call it (a file name or the end of an address), `origin` where it came
     from. `media_type` is what was declared or found, `charset` the declared encoding; None where
-    nothing was said.
+    nothing was said. `password` opens what is locked, and is kept nowhere.
     """
 
     data: bytes
@@ -43,6 +43,7 @@ class Source:
     origin: str
     media_type: str | None = None
     charset: str | None = None
+    password: str | None = field(default=None, repr=False)
 
     @property
     def stem(self) -> str:

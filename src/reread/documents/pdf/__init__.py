@@ -27,18 +27,16 @@ from reread.errors import DamagedDocument, EmptyDocument
 from reread.types import Coverage, Document
 
 
-def load(source: Source, *, password: str | None = None) -> Document:
+def load(source: Source) -> Document:
     """The document of a PDF; its parts are the pages.
 
-    Args:
-        password: What opens the file where it is locked, None where none is needed. A file that
-            only restricts printing or copying opens without.
+    A locked file needs the source's password; one that only restricts printing or copying does not.
 
     Raises:
         DamagedDocument: it cannot be opened, needs a password, or no page can be read.
         EmptyDocument: no page holds text; the message tells scans from blank pages.
     """
-    with PdfFile(source, password) as file:
+    with PdfFile(source, source.password) as file:
         pages = list(file.pages())
         outline = file.outline()
         title = file.title
