@@ -15,6 +15,7 @@ from reread.reading import replies
 from reread.reading.desk import CHOICE_TOKENS, Desk, one_of
 from reread.reading.marks import Marks
 from reread.reading.render import render, tags
+from reread.text import sentences
 from reread.types import Fallback, GistMemory
 
 
@@ -95,8 +96,21 @@ def _named_by_model(
 
 
 def _named_by_words(desk: Desk, memory: GistMemory, question: str, most: int) -> list[int]:
-    texts = [f"{p.text}\n{g}" for p, g in zip(memory.pages, memory.gists, strict=True)]
-    return [k + 1 for k in desk.rank(texts, question)[:most]]
+    """Pages in the order of their best passage: a sentence with its neighbours, or the gist."""
+    passages: list[str] = []
+    numbers: list[int] = []
+    for page, gist in zip(memory.pages, memory.gists, strict=True):
+        found = [gist, *_passages(page.text)]
+        passages += found
+        numbers += [page.number] * len(found)
+    return list(dict.fromkeys(numbers[k] for k in desk.rank(passages, question)))[:most]
+
+
+def _passages(text: str) -> list[str]:
+    """Each sentence together with the one before and the one after."""
+    spans = sentences(text)
+    last = len(spans) - 1
+    return [text[spans[max(0, k - 1)][0] : spans[min(last, k + 1)][1]] for k in range(len(spans))]
 
 
 def _interleaved(first: list[int], second: list[int]) -> list[int]:
