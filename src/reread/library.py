@@ -93,8 +93,10 @@ class Library:
 
     # -- documents ------------------------------------------------------------------------------
 
-    def load(self, source: str | Path) -> Document:
+    def load(self, source: str | Path, *, password: str | None = None) -> Document:
         """The document behind a path, URL, arXiv id, `-`, or an id or title in the library.
+
+        `password` opens a locked file.
 
         Raises:
             DocumentError: nothing is there, or it cannot be read.
@@ -104,6 +106,7 @@ class Library:
                 source,
                 cache_dir=self.config.fetched,
                 allow_private=self.config.allow_private,
+                password=password,
             )
         except SourceNotFound:
             known = self._known(str(source))
@@ -145,6 +148,14 @@ class Library:
         before = self.store.by_origin(document.origin)
         return before[0][0] if before and before[0][0] != document.id else None
 
+    def sources(self, name: str) -> list[str]:
+        """What a folder or a pattern stands for, file by file; else the name itself.
+
+        Raises:
+            SourceNotFound: the folder holds no file, or nothing matches the pattern.
+        """
+        return documents.expand(name)
+
     def remove(self, name: str) -> Document:
         """Removes a document, its memories and every remembered call about it."""
         document = self.find(name)
@@ -162,7 +173,8 @@ class Library:
         """The gist memory of a document, read now unless it was read before in the same way.
 
         Keyword arguments are fields of `Settings`. Nothing is paid twice: a finished memory is
-        taken from the library, an interrupted one goes on where it stopped.
+        taken from the library, an interrupted one goes on where it stopped, and of a file that
+        was changed since it was read, the pages that are still the same are kept.
 
         Raises:
             Error: see `reread.errors`.
@@ -176,16 +188,33 @@ class Library:
         return self._replanned(lambda: self._read_once(document, settings, meter))
 
     def _read_once(self, document: Document, settings: dict[str, Any], meter: Meter) -> GistMemory:
+        before = self._version_before(document)
         desk = self._desk(document, settings, meter)
         self.store.add_document(document)
-        key = self._memory_key(desk, document)
-        known = self.store.memory(key, document)
+        known = self._finished(desk, document)
+        if known is None and before is not None:
+            desk = self._desk(document, settings, meter, like=before)
+            known = self._finished(desk, document)
         if known is not None:
             answered = known.usage.calls + known.usage.cached_calls
             return replace(known, usage=Usage(cached_calls=answered))
-        memory = replace(reading.read(desk, document), usage=meter.usage())
-        self.store.put_memory(key, memory)
+        earlier = self._finished(desk, before.document) if before else None
+        memory = replace(reading.read(desk, document, earlier), usage=meter.usage())
+        self.store.put_memory(_memory_key(desk, document), memory)
         return memory
+
+    def _finished(self, desk: Desk, document: Document) -> GistMemory | None:
+        return self.store.memory(_memory_key(desk, document), document)
+
+    def _version_before(self, document: Document) -> GistMemory | None:
+        """The newest memory of other content that the document's name stood for."""
+        if document.origin == "-":  # what comes in by standard input may be anything
+            return None
+        for document_id in self.store.versions(document.origin):
+            other = self.store.document(document_id) if document_id != document.id else None
+            if other and (memories := self.store.memories(other)):
+                return memories[0]
+        return None
 
     def _replanned(self, work: Callable[[], Out]) -> Out:
         """The result of `work`, begun again while a refusal tells a window smaller than thought."""
@@ -249,13 +278,25 @@ class Library:
         answer = self._replanned(answered)
         return replace(answer, usage=meter.usage())
 
-    def _desk(self, document: Document, settings: dict[str, Any], meter: Meter) -> Desk:
-        """What one piece of work is done with; `meter` measures it."""
+    def _desk(
+        self,
+        document: Document,
+        settings: dict[str, Any],
+        meter: Meter,
+        like: GistMemory | None = None,
+    ) -> Desk:
+        """What one piece of work is done with; `meter` measures it.
+
+        Page sizes that nobody asked for are those of the memory `like`, where there is one.
+        """
         try:
             wanted = replace(self.settings, **settings)
         except TypeError as error:
             known = ", ".join(Settings.__dataclass_fields__)
             raise SettingsError(f"{error}", hint=f"Settings are {known}") from None
+        if like and wanted.min_words is None and wanted.max_words is None:
+            sizes = like.settings
+            wanted = replace(wanted, min_words=sizes.min_words, max_words=sizes.max_words)
         model = Metered(Cached(Retrying(self.model), self.store.calls(document.id)), meter)
         resolved, chosen = reading.resolve(
             wanted,
@@ -272,20 +313,21 @@ class Library:
             progress=self.progress,
         )
 
-    def _memory_key(self, desk: Desk, document: Document) -> str:
-        """A hash of all that makes a memory what it is: document, settings, prompts, model."""
-        settings = replace(desk.settings, strategy=None, max_pages=None, answer_each_step=False)
-        profile = {**asdict(desk.profile), "why": ""}
-        parts = [
-            document.id,
-            asdict(settings),
-            {k: profile[k] for k in ("gist", "block_words", "gist_share", "check_names")},
-            dict(desk.profile.sampling),
-            [str(i) for i in reading.prompt_ids(desk)],
-            desk.model.name,
-            desk.model.capabilities.context_tokens,
-        ]
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+def _memory_key(desk: Desk, document: Document) -> str:
+    """A hash of all that makes a memory what it is: document, settings, prompts, model."""
+    settings = replace(desk.settings, strategy=None, max_pages=None, answer_each_step=False)
+    profile = {**asdict(desk.profile), "why": ""}
+    parts = [
+        document.id,
+        asdict(settings),
+        {k: profile[k] for k in ("gist", "block_words", "gist_share", "check_names")},
+        dict(desk.profile.sampling),
+        [str(i) for i in reading.prompt_ids(desk)],
+        desk.model.name,
+        desk.model.capabilities.context_tokens,
+    ]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _resolved(name: str) -> str:

@@ -22,6 +22,7 @@ def answer(a: Answer) -> dict[str, Any]:
         "compression_rate": round(a.compression_rate, 2),
         "usage": usage(a.usage),
         "model": a.model,
+        "coverage": asdict(a.document.coverage),
         **({"choice": a.choice} if a.choice is not None else {}),
         **({"fallbacks": [asdict(f) for f in a.fallbacks]} if a.fallbacks else {}),
     }

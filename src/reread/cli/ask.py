@@ -26,6 +26,7 @@ def ask(
     no_thoughts: Annotated[
         bool, typer.Option("--no-thoughts", help="Answer from the document alone.")
     ] = False,
+    password: common.Password = None,
     library: common.LibraryPath = None,
     model: common.ModelName = None,
     base_url: common.BaseUrl = None,
@@ -60,7 +61,8 @@ def ask(
         "timeout_s": timeout,
     }
     with common.opened(library, chosen, **config) as opened:
-        answer = opened.ask(question, source, options=choice or ())
+        known = source if password is None else opened.load(source, password=password)
+        answer = opened.ask(question, known, options=choice or ())
     if as_json:
         from reread import wire
 
@@ -75,10 +77,8 @@ def _print(answer: Answer) -> None:
         place = f"page {c.page}" + (f", {c.locator}" if c.locator else "")
         mark = "" if c.status == "verified" else f" ({c.status})"
         common.out(f'  [{place}]{mark} "{" ".join(c.quote.split())}"')
-    coverage = answer.document.coverage
-    if not coverage.complete:
-        missing = len(coverage.without_text) + len(coverage.failed)
-        common.say(f"{missing} of {coverage.parts} parts could not be read; see `reread show`")
+    for gap in common.gaps(answer.document.coverage):
+        common.say(gap)
     read = ", ".join(map(str, answer.pages_read)) or "none"
     used = answer.usage
     common.say(

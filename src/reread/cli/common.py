@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from reread.ports import Step
-from reread.types import Settings
+from reread.types import Coverage, Settings
 
 if TYPE_CHECKING:
     from reread.library import Library
 
+_MOST_LISTED = 12
 LibraryPath = Annotated[
     Optional[Path],
     typer.Option("--library", help="The library file.", show_default="in REREAD_HOME"),
@@ -36,6 +37,9 @@ Workers = Annotated[
 ]
 Timeout = Annotated[
     Optional[float], typer.Option("--timeout", min=0.1, help="Seconds to wait for a reply.")
+]
+Password = Annotated[
+    Optional[str], typer.Option("--password", help="Opens a locked file.", show_default=False)
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Profile = Annotated[Optional[str], typer.Option("--profile", help="paper, default or embedded.")]
@@ -110,6 +114,20 @@ def drawn() -> Iterator[Any]:
             bars.update(tasks[step.phase], completed=step.done, total=step.total, note=step.note)
 
         yield show
+
+
+def gaps(coverage: Coverage) -> list[str]:
+    """What of a document was not read, a line a kind of reason; empty when nothing is missing."""
+    lines = [f"not read: {part}: {reason}" for part, reason in coverage.failed]
+    if coverage.without_text:
+        lines.append(f"without text: {_listed(coverage.without_text)}")
+    return lines
+
+
+def _listed(parts: tuple[str, ...]) -> str:
+    if len(parts) <= _MOST_LISTED:
+        return ", ".join(parts)
+    return f"{', '.join(parts[:_MOST_LISTED])} and {len(parts) - _MOST_LISTED} more"
 
 
 def say(text: str) -> None:

@@ -17,7 +17,10 @@ _OF_ONE_SOURCE = (DocumentError, MalformedReply, ContextExceeded)
 
 
 def read(
-    sources: Annotated[list[str], typer.Argument(help="Paths, URLs, arXiv ids, or -.")],
+    sources: Annotated[
+        list[str], typer.Argument(help="Paths, folders, patterns, URLs, arXiv ids, or -.")
+    ],
+    password: common.Password = None,
     as_json: common.AsJson = False,
     library: common.LibraryPath = None,
     model: common.ModelName = None,
@@ -56,15 +59,16 @@ def read(
     done: list[str] = []
     try:
         with common.opened(library, chosen, **config) as opened:
-            for k, source in enumerate(sources):
+            found = [s for named in sources for s in _expanded(opened, named, results)]
+            for k, source in enumerate(found):
                 try:
-                    notes, memory = _read(opened, source)
+                    notes, memory = _read(opened, source, password)
                 except _OF_ONE_SOURCE as error:
                     # What is wrong with one source says nothing about the next.
                     results.append({"source": source, "error": error.line})
                     common.say(f"reread: {error.line}")
                 except (ModelError, LibraryError) as error:
-                    left = sources[k + 1 :]
+                    left = found[k + 1 :]
                     results += [{"source": s, "error": error.line} for s in (source, *left)]
                     after = f". Not read either: {', '.join(left)}" if left else ""
                     common.say(f"reread: {error.line}{after}")
@@ -77,13 +81,24 @@ def read(
     finally:  # also when stopped: what was read is said
         if as_json:
             common.out_json(results)
-    if len(done) < len(sources):
+    if len(done) < len(results):
         raise typer.Exit(3 if done else 1)
 
 
-def _read(library: Library, source: str) -> tuple[list[str], GistMemory]:
+def _expanded(library: Library, named: str, results: list[dict[str, Any]]) -> list[str]:
+    try:
+        return library.sources(named)
+    except DocumentError as error:
+        results.append({"source": named, "error": error.line})
+        common.say(f"reread: {error.line}")
+        return []
+
+
+def _read(
+    library: Library, source: str, password: str | None
+) -> tuple[list[str], GistMemory]:
     """The memory of a source, and what is to be said of the names its content came by."""
-    document = library.load(source)
+    document = library.load(source, password=password)
     notes = []
     if others := library.other_names(document):
         notes.append(f"the same content as {', '.join(others)}")
@@ -103,9 +118,7 @@ def _line(memory: GistMemory) -> str:
         f"{document.id}  {document.title}: {document.words} words, {len(memory.pages)} pages, "
         f"gists {100 - memory.compression_rate:.0f}% of the words ({cost})"
     ]
-    coverage = document.coverage
-    lines += [f"  not read: {part}: {reason}" for part, reason in coverage.failed]
-    lines += [f"  without text: {part}" for part in coverage.without_text]
+    lines += [f"  {gap}" for gap in common.gaps(document.coverage)]
     if memory.fallbacks:
         lines.append(f"  {len(memory.fallbacks)} fallbacks; see `reread show {document.id}`")
     return "\n".join(lines)

@@ -43,10 +43,8 @@ def show(
     common.out(f"{document.id}  {document.title}")
     common.out(f"from {document.origin} ({document.media_type}), {document.words} words")
     common.out(f"parts read: {coverage.read} of {coverage.parts}")
-    for part, reason in coverage.failed:
-        common.out(f"  not read: {part}: {reason}")
-    for part in coverage.without_text:
-        common.out(f"  without text: {part}")
+    for gap in common.gaps(coverage):
+        common.out(f"  {gap}")
     for m in memories:
         s = m.settings
         common.out(

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import unquote, urlsplit
 
+from reread.documents.folders import expand
 from reread.documents.registry import EXTENSIONS, LOADERS, declared_type, loader_for
 from reread.documents.source import LIMITS, Limits, Loader, Source
 from reread.errors import EmptyDocument, SourceNotFound, TooLarge
@@ -23,7 +24,7 @@ from reread.types import Document
 if TYPE_CHECKING:
     from reread.documents.fetch import Fetched
 
-__all__ = ["EXTENSIONS", "LOADERS", "Limits", "Loader", "Source", "load", "load_bytes"]
+__all__ = ["EXTENSIONS", "LOADERS", "Limits", "Loader", "Source", "expand", "load", "load_bytes"]
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}(?:/\S*)?", re.IGNORECASE)
@@ -149,7 +150,9 @@ def _exists(source: str) -> bool:
 def _load_file(path: Path, asked: str, limits: Limits, password: str | None) -> Document:
     try:
         if path.is_dir():
-            raise SourceNotFound(f"{asked} is a folder", hint="Name the files in it")
+            raise SourceNotFound(
+                f"{asked} is a folder", hint="Run `reread read` on it, then ask about its documents"
+            )
         with path.open("rb") as file:
             data = _read(file, asked, limits)
         origin = str(path.resolve())

@@ -32,22 +32,29 @@ __all__ = [
 ]
 
 
-def read(desk: Desk, document: Document) -> GistMemory:
+def read(desk: Desk, document: Document, earlier: GistMemory | None = None) -> GistMemory:
     """The document's gist memory, fitted to the model's window (Section 3.1, Appendix I).
+
+    Of `earlier`, the memory of another version read in the same way, the pages whose text is
+    still there are kept with their gists and cost no call.
 
     Raises:
         ContextExceeded: the window is too small to read with; nothing was sent.
     """
     gist_room(desk)
+    kept = _gists(earlier) if earlier else {}
 
     def made(shown: PageShown) -> tuple[PageShown, Gist]:
-        return shown, gist(desk, shown.page.number, shown.page.text, shown.shown)
+        page = shown.page
+        if (known := kept.get(page.text.strip())) is not None:
+            return shown, Gist(known)
+        return shown, gist(desk, page.number, page.text, shown.shown)
 
     pages = []
     gists = []
     fallbacks: list[Fallback] = []
     words = 0
-    chosen = paginate(document, desk.settings, chooser(desk, document))
+    chosen = paginate(document, desk.settings, chooser(desk, document, earlier))
     desk.report("read", 0, document.words)
     workers = desk.model.capabilities.workers
     for shown, its_gist in parallel.map_ordered(made, chosen, workers=workers):
@@ -74,6 +81,13 @@ def read(desk: Desk, document: Document) -> GistMemory:
     if desk.profile.warm:
         look_up.warm(desk, memory)
     return memory
+
+
+def _gists(memory: GistMemory) -> dict[str, str]:
+    """The gist of each page's text; without those that stand in for one that could not be had."""
+    failed = {f.page for f in memory.fallbacks if f.phase != "paginate"}
+    pairs = zip(memory.pages, memory.gists, strict=True)
+    return {page.text.strip(): gist for page, gist in pairs if page.number not in failed}
 
 
 def prompt_ids(desk: Desk) -> list[object]:

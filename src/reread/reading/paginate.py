@@ -21,8 +21,9 @@ from reread.reading import replies
 from reread.reading.desk import CHOICE_TOKENS, Desk, one_of
 from reread.reading.marks import Marked, Marks
 from reread.text import adds_up, cut_within, word_shares
-from reread.types import Document, Page, Settings
+from reread.types import Document, GistMemory, Page, Settings
 
+_OPENING = 60  # characters by which a page is found again
 SHARES = 12  # of a word, as `text.word_shares` counts
 
 
@@ -185,6 +186,35 @@ def uniform(document: Document, settings: Settings) -> Chooser:
     return choose
 
 
+def keeping(earlier: GistMemory, document: Document, choose: Chooser) -> Chooser:
+    """Chooses as an earlier version of the document was paged, wherever its text is the same.
+
+    A page that is unchanged ends where it ended. After a change the page ends where an unchanged
+    one begins, if that is near. Elsewhere `choose` decides.
+    """
+    pages = {page.text.strip() for page in earlier.pages}
+    sizes = {len(page) for page in pages}
+    openings = {page[:_OPENING] for page in pages}
+    text = document.text
+
+    def begins_unchanged(start: int) -> bool:
+        return text[start : start + _OPENING] in openings and any(
+            text[start : start + size] in pages for size in sizes
+        )
+
+    def kept(window: Window, previous: Page | None) -> Pause:
+        start = window.units[window.first].start
+        for label in reversed(window.labels):
+            if text[start : window.units[label - 1].end].strip() in pages:
+                return Pause(label)
+        for label in window.labels:
+            if label < len(window.units) and begins_unchanged(window.units[label].start):
+                return Pause(label)
+        return choose(window, previous)
+
+    return kept
+
+
 def by_model(desk: Desk, document: Document) -> Chooser:
     """Lets the model choose a label; the window's end, recorded, when it names none twice."""
     marks = Marks.absent_from([document.text])
@@ -252,8 +282,10 @@ def _marked(document: Document, window: Window, labels: list[int], marks: Marks,
     return "\n\n".join(parts)
 
 
-def chooser(desk: Desk, document: Document) -> Chooser:
-    """The chooser that the settings name."""
+def chooser(desk: Desk, document: Document, earlier: GistMemory | None = None) -> Chooser:
+    """The chooser that the settings name, which keeps the unchanged pages of an earlier version."""
+    if earlier is not None:
+        return keeping(earlier, document, chooser(desk, document))
     if desk.settings.pagination == "model":
         return by_model(desk, document)
     if desk.settings.pagination == "uniform":

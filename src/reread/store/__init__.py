@@ -100,6 +100,10 @@ class Store:
                 "document_id = excluded.document_id, at = excluded.at",
                 _safe(document.origin, document.id, now),
             )
+            db.execute(
+                "INSERT OR REPLACE INTO versions VALUES (?,?,?)",
+                _safe(document.origin, document.id, now),
+            )
         return not known
 
     def document(self, document_id: str) -> Document | None:
@@ -136,6 +140,13 @@ class Store:
             "WHERE a.origin = ?",
             origin,
         )
+
+    def versions(self, origin: str) -> list[str]:
+        """The ids of all documents that this name stood for, the newest first."""
+        rows = self._all(
+            "SELECT document_id FROM versions WHERE origin = ? ORDER BY at DESC", origin
+        )
+        return [document_id for (document_id,) in rows]
 
     def overview(self) -> list[dict[str, Any]]:
         """One entry a document, in the order they came: id, title, words, origins, memories."""

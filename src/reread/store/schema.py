@@ -54,4 +54,17 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         CREATE INDEX memories_by_document ON memories(document_id);
         """,
     ),
+    (
+        "002-versions",
+        """
+        CREATE TABLE versions (
+            origin TEXT NOT NULL,
+            document_id TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+            at TEXT NOT NULL,
+            PRIMARY KEY (origin, document_id)
+        );
+        CREATE INDEX versions_by_document ON versions(document_id);
+        INSERT INTO versions SELECT origin, document_id, at FROM aliases
+        """,
+    ),
 )
