@@ -263,12 +263,22 @@ class Citation:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Section:
+    """Consecutive pages `first` to `last`, and one gist made from their gists."""
+
+    first: int
+    last: int
+    gist: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class GistMemory:
     """A document as pages with a gist each (Section 3.1), and how it came about.
 
-    `gists` stand in the order of `pages`. `settings` are the resolved ones, without None for what
-    reading needed; `prompts` are the ids of the prompts used, `fallbacks` the steps where a
-    model's reply could not be used.
+    `gists` stand in the order of `pages`. Where they outgrow the window, `levels` holds sections
+    over pages, sections over those, and so on; each level covers all pages. `settings` are the
+    resolved ones, without None for what reading needed; `prompts` are the ids of the prompts used,
+    `fallbacks` the steps where a model's reply could not be used.
     """
 
     document: Document
@@ -276,6 +286,7 @@ class GistMemory:
     gists: tuple[str, ...]
     settings: Settings
     model: str
+    levels: tuple[tuple[Section, ...], ...] = ()
     prompts: tuple[str, ...] = ()
     fallbacks: tuple[Fallback, ...] = ()
     usage: Usage = field(default_factory=Usage)

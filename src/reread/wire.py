@@ -47,6 +47,7 @@ def memory(m: GistMemory, *, pages: bool = False) -> dict[str, Any]:
         "document": document(m.document) | {"pages": len(m.pages)},
         "coverage": asdict(m.document.coverage),
         "compression_rate": round(m.compression_rate, 2),
+        "levels": [len(level) for level in m.levels],
         "settings": asdict(m.settings),
         "prompts": list(m.prompts),
         "model": m.model,

@@ -223,6 +223,7 @@ ANSWER = {
     "compression_rate": float,
     "usage": dict,
     "model": str,
+    "coverage": dict,
 }
 
 

@@ -58,7 +58,7 @@ def test_links_to_folders_are_not_followed(folder: Path) -> None:
 
 def test_nothing_found_is_one_clear_error(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(SourceNotFound, match="the folder .*empty holds no file"):
+    with pytest.raises(SourceNotFound, match=r"the folder .*empty holds no file"):
         expand(str(tmp_path / "empty"))
     with pytest.raises(SourceNotFound, match=r"no file matches .*\*\.pdf"):
         expand(f"{folder}/*.pdf")

@@ -14,8 +14,7 @@ from reread.errors import ContextExceeded
 from reread.llm.scripted import Scripted, reply_to
 from reread.reading import answer, read
 from reread.reading.desk import Desk
-from reread.reading.fit import fitted, gist_room
-from reread.reading.render import render, tags
+from reread.reading.fit import fitted, gist_room, top_tokens
 from reread.text import count_words
 from reread.types import Call, Fallback, GistMemory
 
@@ -40,7 +39,10 @@ def check_calls(model: Scripted) -> None:
 
 
 def check_fits(made: Desk, fit: GistMemory) -> None:
-    assert made.tokens(render(fit, tags(fit), layout="in-place")) <= gist_room(made)
+    assert top_tokens(made, fit) <= gist_room(made)
+    for level in fit.levels:
+        covered = [n for s in level for n in range(s.first, s.last + 1)]
+        assert covered == list(range(1, len(fit.pages) + 1))
     assert [p.number for p in fit.pages] == list(range(1, len(fit.pages) + 1))
     assert "".join(p.text for p in fit.pages) == fit.document.text
     assert len(fit.gists) == len(fit.pages)
@@ -81,19 +83,25 @@ def test_merging_stops_when_it_fits() -> None:
 
 
 @pytest.mark.parametrize("reply", ["yes", "not sure"])
-def test_pages_that_the_model_keeps_apart_are_merged_at_last_and_that_is_recorded(
-    reply: str,
-) -> None:
+def test_pages_that_the_model_keeps_apart_stay_apart_behind_a_level_of_gists(reply: str) -> None:
     gist = "The stone river went by the window."
     made, model = desk(replies(merge=reply, gist=gist), context_tokens=3000)
-    fit = fitted(made, large())
+    start = large()
+    fit = fitted(made, start)
     check_fits(made, fit)
     check_calls(model)
-    merged = [p.number for p in fit.pages if p.words > 110]
-    assert merged
-    assert {f.page for f in fit.fallbacks if "kept the pages apart" in f.reason} == set(merged)
+    assert fit.pages == start.pages
+    assert fit.gists == start.gists
+    assert len(fit.levels) == 1
     asked = [call.user for call in model.calls if call.phase == "merge"]
     assert len(asked) == len(set(asked))
+
+
+def test_a_merged_page_can_still_be_opened() -> None:
+    made, _ = desk(replies(merge="no", gist="The stone river went by."), context_tokens=3000)
+    fit = fitted(made, large(80, 150, 60))
+    check_fits(made, fit)
+    assert max(made.tokens(page.text) for page in fit.pages) <= 600
 
 
 def test_an_unclear_reply_keeps_pages_apart_and_is_recorded() -> None:
@@ -101,8 +109,9 @@ def test_an_unclear_reply_keeps_pages_apart_and_is_recorded() -> None:
     fit = fitted(made, large(30))
     check_fits(made, fit)
     assert {call.sample for call in model.calls if call.phase == "merge"} == {0, 1}
-    assert all(f.phase in ("merge", "gist") for f in fit.fallbacks)
-    assert any("kept" in f.reason for f in fit.fallbacks)
+    assert {f.phase for f in fit.fallbacks} == {"merge"}
+    assert all("kept apart" in f.reason for f in fit.fallbacks)
+    assert len(fit.pages) == 30
 
 
 def test_a_gist_that_does_not_get_shorter_is_cut_and_that_is_recorded() -> None:
@@ -112,7 +121,8 @@ def test_a_gist_that_does_not_get_shorter_is_cut_and_that_is_recorded() -> None:
     fit = fitted(made, large())
     check_fits(made, fit)
     check_calls(model)
-    assert any("first sentences" in f.reason for f in fit.fallbacks)
+    assert all("first sentences" in f.reason for f in fit.fallbacks if f.phase == "gist")
+    assert any(f.phase == "gist" for f in fit.fallbacks)
     assert all(fit.gists)
 
 

@@ -47,20 +47,20 @@ def test_a_model_may_write_a_mark_in_its_own_way(reply: str) -> None:
 
 def test_tags_avoid_the_document_its_gists_and_the_question() -> None:
     plain = memory(("one", "two"), ("a", "b"))
-    assert tags(plain)(1) == "<Page 1>"
-    assert tags(plain, "What does <Page 2> say?")(1) == "<Page# 1>"
-    assert tags(memory(("a <Page 1> b", "two"), ("a", "<page# 3>")))(1) == "<Page## 1>"
+    assert tags(plain).page(1) == "<Page 1>"
+    assert tags(plain, "What does <Page 2> say?").page(1) == "<Page# 1>"
+    assert tags(memory(("a <Page 1> b", "two"), ("a", "<page# 3>"))).page(1) == "<Page## 1>"
 
 
 def test_opened_pages_stand_in_place_of_their_gists() -> None:
     made = memory(("one", "two", "three"), ("1", "2", "3"))
-    shown = render(made, Marks("Page "), [3, 1], layout="in-place")
+    shown = render(made, tags(made), [3, 1], layout="in-place")
     assert shown == "<Page 1>\none\n\n<Page 2>\n2\n\n<Page 3>\nthree"
 
 
 def test_or_after_all_gists_in_the_order_given() -> None:
     made = memory(("one", "two", "three"), ("1", "2", "3"))
-    shown = render(made, Marks("Page "), [3, 1], layout="appended")
+    shown = render(made, tags(made), [3, 1], layout="appended")
     gists = "<Page 1>\n1\n\n<Page 2>\n2\n\n<Page 3>\n3"
     assert shown == f"{gists}\n\n{APPENDED}\n\n<Page 3>\nthree\n\n<Page 1>\none"
-    assert shown.startswith(render(made, Marks("Page "), layout="appended"))
+    assert shown.startswith(render(made, tags(made), layout="appended"))

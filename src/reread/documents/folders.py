@@ -9,7 +9,7 @@ from pathlib import Path
 
 from reread.errors import SourceNotFound
 
-_LEFT_BY_PROGRAMS = frozenset({"Thumbs.db", "desktop.ini"})
+_LEFT_BY_PROGRAMS = frozenset({"Thumbs.db", "desktop.ini", "__pycache__"})
 
 
 def expand(source: str) -> list[str]:
@@ -20,6 +20,8 @@ def expand(source: str) -> list[str]:
     Raises:
         SourceNotFound: the folder holds no file, or nothing matches the pattern.
     """
+    if not source.strip():
+        return [source]
     path = Path(source).expanduser() if source.startswith("~") else Path(source)
     try:
         if path.is_dir():
@@ -27,13 +29,17 @@ def expand(source: str) -> list[str]:
         elif path.exists() or not glob.has_magic(source):
             return [source]
         else:
-            found = [f for match in sorted(glob.glob(str(path), recursive=True)) for f in _at(match)]
+            found = [
+                f for match in sorted(glob.glob(str(path), recursive=True)) for f in _at(match)
+            ]
             if not found and "://" in source:  # addresses may hold a question mark
                 return [source]
     except (OSError, ValueError):  # a name too long, or with a zero byte
         return [source]
     if not found:
-        what = f"the folder {source} holds no file" if path.is_dir() else f"no file matches {source}"
+        what = (
+            f"the folder {source} holds no file" if path.is_dir() else f"no file matches {source}"
+        )
         raise SourceNotFound(what, hint="Hidden files are left out; name them to read them")
     return list(dict.fromkeys(found))
 
@@ -44,7 +50,7 @@ def _at(match: str) -> list[str]:
 
 def _files(folder: Path) -> Iterator[str]:
     for where, inner, names in os.walk(folder):
-        inner[:] = [name for name in inner if not name.startswith(".")]
+        inner[:] = [n for n in inner if not n.startswith(".") and n not in _LEFT_BY_PROGRAMS]
         for name in names:
             if not name.startswith((".", "~$")) and name not in _LEFT_BY_PROGRAMS:
                 yield str(Path(where) / name)

@@ -91,8 +91,8 @@ def _shortened(text: str) -> str:
     return " ".join(kept)
 
 
-def _pages(material: str) -> list[tuple[int, str]]:
-    parts = re.split(r"<Page#* (\d+)>\n", material)
+def _pages(material: str, tag: str = "Page") -> list[tuple[int, str]]:
+    parts = re.split(rf"<{tag}#* (\d+)>\n", material)
     return [(int(n), text) for n, text in zip(parts[1::2], parts[2::2], strict=True)]
 
 
@@ -109,7 +109,9 @@ def _look_up(material: str, order: str) -> str:
     asked = _question(order)
     already = re.search(r"opened in full: ([\d, ]+)\.", order)
     opened = {int(n) for n in re.findall(r"\d+", already[1])} if already else set()
-    scored = [(-len(asked & _words(text)), n) for n, text in _pages(material) if n not in opened]
+    kind = re.search(r"Which (part|section)s would you", order)
+    tagged = _pages(material, kind[1].capitalize()) if kind else _pages(material)
+    scored = [(-len(asked & _words(text)), n) for n, text in tagged if n not in opened]
     best = [n for score, n in sorted(scored) if score < 0]
     if "STOP" in order:
         return json.dumps({"page": best[0] if best and not opened else "STOP"})

@@ -9,10 +9,10 @@ from reread.errors import ContextExceeded, UsageError
 from reread.reading import look_up, quotes, replies
 from reread.reading.desk import Desk, one_of
 from reread.reading.fit import fitted
-from reread.reading.marks import Marks
-from reread.reading.render import render, tags
+from reread.reading.look_up import LookUp
+from reread.reading.render import Tags, render, tags
 from reread.text import count_words
-from reread.types import Answer, Citation, GistMemory, compression_rate
+from reread.types import Answer, Citation, GistMemory, Section, compression_rate
 
 _FREE_TOKENS, _SHORT_TOKENS, _CHOICE_TOKENS = 600, 160, 64
 _MOST_OPTIONS = 26
@@ -37,14 +37,14 @@ def answer(desk: Desk, memory: GistMemory, question: str, options: Sequence[str]
     if not all(option.strip() for option in options):
         raise UsageError("an option is empty", hint="Give each option a text")
     memory = fitted(desk, memory)
-    reply = _Reply(desk, memory, question, tuple(options))
-    if not reply.fits([]):
+    reply = _Reply(desk, memory, tags(memory, question, *options), question, tuple(options))
+    if not reply.fits([], []):
         raise ContextExceeded(
             f"the question of {count_words(question)} words does not fit the model's window",
             hint="Ask a shorter question or use a model with a larger window",
         )
-    found = _look_up(desk, memory, question, reply)
-    text, named, choice = reply.over(found.opened)
+    found = _look_up(reply)
+    text, named, choice = reply.over(found)
     opened = tuple(sorted(found.opened))
     return Answer(
         text=text or replies.NOT_IN_DOCUMENT,
@@ -55,20 +55,22 @@ def answer(desk: Desk, memory: GistMemory, question: str, options: Sequence[str]
         citations=_citations(memory, question, text, named, opened),
         choice=choice,
         compression_rate=compression_rate(
-            count_words(reply.context(found.opened)), memory.document.words
+            count_words(reply.context(found.opened, found.inside)), memory.document.words
         ),
         fallbacks=tuple(found.fallbacks),
         model=desk.model.name,
     )
 
 
-def _look_up(desk: Desk, memory: GistMemory, question: str, reply: _Reply) -> look_up.LookUp:
-    if desk.settings.strategy == "gists":
-        return look_up.LookUp()
+def _look_up(reply: _Reply) -> LookUp:
+    desk = reply.desk
+    look = LookUp(desk, reply.memory, reply.tags, reply.question, reply.fits)
     if desk.settings.strategy == "parallel":
-        return look_up.parallel(desk, memory, reply.marks, question, reply.fits)
-    each_step = reply.so_far if desk.settings.answer_each_step else None
-    return look_up.sequential(desk, memory, reply.marks, question, reply.fits, each_step)
+        return look_up.parallel(look)
+    if desk.settings.strategy == "sequential":
+        each_step = reply.so_far if desk.settings.answer_each_step else None
+        return look_up.sequential(look, each_step)
+    return look
 
 
 @dataclass(slots=True)
@@ -77,14 +79,11 @@ class _Reply:
 
     desk: Desk
     memory: GistMemory
+    tags: Tags
     question: str
     options: tuple[str, ...]
 
-    @property
-    def marks(self) -> Marks:
-        return tags(self.memory, self.question, *self.options)
-
-    def context(self, opened: Sequence[int]) -> str:
+    def context(self, opened: Sequence[int], inside: Sequence[Section]) -> str:
         """The memory with the pages opened, given in the order of importance or of opening.
 
         After the gists, the most important page stands last, nearest to the question; pages that
@@ -92,21 +91,22 @@ class _Reply:
         """
         one_by_one = self.desk.settings.strategy == "sequential"
         ordered = list(opened) if one_by_one else list(reversed(opened))
-        return render(self.memory, self.marks, ordered, layout=self.desk.profile.layout)
+        layout = self.desk.profile.layout
+        return render(self.memory, self.tags, ordered, layout=layout, inside=inside)
 
-    def fits(self, opened: list[int]) -> bool:
+    def fits(self, opened: Sequence[int], inside: Sequence[Section]) -> bool:
         """Whether the prompt over these pages fits, an earlier answer included if one comes."""
         room = self._room() * (2 if self.desk.settings.answer_each_step else 1)
-        return self.desk.fits(self._prompt(), self._values(opened, ""), room)
+        return self.desk.fits(self._prompt(), self._values(self.context(opened, inside), ""), room)
 
-    def so_far(self, opened: list[int], earlier: str) -> str:
-        return self.over(opened, earlier)[0] or replies.NOT_IN_DOCUMENT
+    def so_far(self, look: LookUp, earlier: str) -> str:
+        return self.over(look, earlier)[0] or replies.NOT_IN_DOCUMENT
 
     def over(
-        self, opened: Sequence[int], earlier: str = ""
+        self, look: LookUp, earlier: str = ""
     ) -> tuple[str, tuple[tuple[int, str], ...], int | None]:
-        """The answer's text, the quotes it names, and the option chosen, over these pages."""
-        values = self._values(opened, earlier)
+        """The answer's text, the quotes it names, and the option chosen, over the pages."""
+        values = self._values(self.context(look.opened, look.inside), earlier)
         shares = look_up.shared(self.memory)
         if not self.options:
             text, named = self.desk.ask(
@@ -132,8 +132,8 @@ class _Reply:
             return _CHOICE_TOKENS
         return _FREE_TOKENS if self.desk.profile.answer == "answer-free" else _SHORT_TOKENS
 
-    def _values(self, opened: Sequence[int], earlier: str) -> dict[str, str]:
-        values = {"memory": self.context(opened), "question": self.question, "earlier": earlier}
+    def _values(self, context: str, earlier: str) -> dict[str, str]:
+        values = {"memory": context, "question": self.question, "earlier": earlier}
         if self.options:
             letters = replies.option_letters(len(self.options))
             lines = [f"{a}. {o}" for a, o in zip(letters, self.options, strict=True)]

@@ -1,22 +1,21 @@
 """Context control (Appendix I): a gist memory that fits the model's window.
 
-When the gists outgrow the room that a look-up has for them, neighbouring pages are merged where
-the model finds that the second begins nothing new, and the merged pages are gisted again; larger
-pages compress better (Figure 7). When the model keeps too many apart, the shortest neighbours are
-merged all the same and that is recorded, so the memory always fits in the end.
+Where the profile merges, neighbouring pages are joined while the model finds that the second begins
+nothing new, and the joined pages are gisted again; larger pages compress better (Figure 7). A page
+never grows so large that it could not be opened. What is still too long gets levels of gists.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from reread.errors import ContextExceeded, MalformedReply
 from reread.reading import replies
 from reread.reading.desk import Desk
 from reread.reading.gist import Gist, gist
+from reread.reading.levels import first_sentences, levelled, pages_as_sections
 from reread.reading.render import render, tags
-from reread.text import count_words, cut_within, word_shares
+from reread.text import count_words
 from reread.types import Fallback, GistMemory, Page
 
 _RESERVED_TOKENS = 1_000  # instruction, question and reply
@@ -24,24 +23,31 @@ _MERGE_TOKENS = 64
 
 
 def fitted(desk: Desk, memory: GistMemory) -> GistMemory:
-    """The memory itself when its gists leave room for a page, else one of fewer, larger pages.
+    """The memory itself when its gists leave room for a page; else merged, or with levels.
 
     Raises:
         ContextExceeded: the window is too small for one gist.
     """
     room = gist_room(desk)
-    willing = True
-    while (excess := _gist_tokens(desk, memory) - room) > 0:
-        if len(memory.pages) == 1:
-            return _cut_gist(desk, memory, room)
-        joined: set[int] = set()
-        if willing:
-            joined, unclear = _joined(desk, memory, excess)
-            memory = replace(memory, fallbacks=tuple(dict.fromkeys((*memory.fallbacks, *unclear))))
+    if top_tokens(desk, memory) <= room:
+        return memory
+    memory = replace(memory, levels=())
+    if desk.profile.merge:
+        memory = _merged_to_fit(desk, memory, room)
+    if top_tokens(desk, memory) > room:
+        memory = levelled(desk, memory, room)
+    return _cut(desk, memory, room)
+
+
+def _merged_to_fit(desk: Desk, memory: GistMemory, room: int) -> GistMemory:
+    """Fewer, larger pages, until they fit or the model lets no more of them join."""
+    apart: set[int] = set()  # where pages begin that the model keeps apart from the one before
+    while (excess := top_tokens(desk, memory) - room) > 0:
+        joined, unclear = _joined(desk, memory, excess, apart)
+        memory = replace(memory, fallbacks=tuple(dict.fromkeys((*memory.fallbacks, *unclear))))
         if not joined:
-            willing = False  # the model keeps apart what is left: asking it again changes nothing
-            joined = _shortest(desk, memory, excess, lambda k: False)
-        memory = _merged(desk, memory, joined, forced=not willing)
+            break
+        memory = _merged(desk, memory, joined)
         desk.report("merge", 0, memory.document.words, f"{len(memory.pages)} pages")
     return memory
 
@@ -61,45 +67,50 @@ def gist_room(desk: Desk) -> int:
     return room
 
 
-def _gist_tokens(desk: Desk, memory: GistMemory) -> int:
-    return desk.tokens(render(memory, tags(memory), layout="in-place"))
+def top_tokens(desk: Desk, memory: GistMemory) -> int:
+    """The tokens of what a look-up sees first: the top level, or all gists."""
+    if not memory.levels:
+        return desk.tokens(render(memory, tags(memory), layout="in-place"))
+    return desk.tokens("\n\n".join(f"<Part {s.last}>\n{s.gist}" for s in memory.levels[-1]))
 
 
-def _joined(desk: Desk, memory: GistMemory, excess: int) -> tuple[set[int], list[Fallback]]:
-    """Those that the model lets join, since the second begins nothing new, and unclear replies."""
-    unclear: list[Fallback] = []
-
-    def apart(k: int) -> bool:
-        try:
-            return _begins_anew(desk, memory, k)
-        except MalformedReply as error:
-            reason = f"{error.message}: kept apart from the next page"
-            unclear.append(Fallback(phase="merge", page=k + 1, reason=reason))
-            return True
-
-    return _shortest(desk, memory, excess, apart), unclear
-
-
-def _shortest(
-    desk: Desk, memory: GistMemory, excess: int, apart: Callable[[int], bool]
-) -> set[int]:
-    """Indices of pages that join the page after them, the shortest pairs first.
+def _joined(
+    desk: Desk, memory: GistMemory, excess: int, apart: set[int]
+) -> tuple[set[int], list[Fallback]]:
+    """Indices of pages that join the page after them, the shortest pairs first; unclear replies.
 
     Enough to save `excess` tokens at an estimated third of each pair's gists; no page joins twice.
     """
     pages = memory.pages
     joined: set[int] = set()
+    unclear: list[Fallback] = []
     saved = 0.0
     for k in sorted(range(len(pages) - 1), key=lambda k: pages[k].words + pages[k + 1].words):
-        if {k - 1, k, k + 1} & joined:
+        if saved >= excess:
+            break
+        begins = pages[k + 1].start
+        if begins in apart or {k - 1, k, k + 1} & joined:
             continue
-        if apart(k):
+        if not _can_be_opened(desk, pages[k], pages[k + 1]):
+            continue
+        try:
+            anew = _begins_anew(desk, memory, k)
+        except MalformedReply as error:
+            reason = f"{error.message}: kept apart from the next page"
+            unclear.append(Fallback(phase="merge", page=k + 1, reason=reason))
+            anew = True
+        if anew:
+            apart.add(begins)
             continue
         joined.add(k)
         saved += desk.tokens(memory.gists[k], memory.gists[k + 1]) / 3
-        if saved >= excess:
-            break
-    return joined
+    return joined, unclear
+
+
+def _can_be_opened(desk: Desk, first: Page, second: Page) -> bool:
+    """Whether both as one page leave the window room for the gists."""
+    most = (desk.model.capabilities.context_tokens - _RESERVED_TOKENS) * 3 // 10
+    return desk.tokens(first.text, second.text) <= most
 
 
 def _begins_anew(desk: Desk, memory: GistMemory, k: int) -> bool:
@@ -112,7 +123,7 @@ def _begins_anew(desk: Desk, memory: GistMemory, k: int) -> bool:
     return bool(desk.ask("merge", values, replies.new_section, max_tokens=_MERGE_TOKENS))
 
 
-def _merged(desk: Desk, memory: GistMemory, joined: set[int], *, forced: bool) -> GistMemory:
+def _merged(desk: Desk, memory: GistMemory, joined: set[int]) -> GistMemory:
     pages: list[Page] = []
     gists: list[str] = []
     fallbacks: list[Fallback] = []
@@ -138,9 +149,6 @@ def _merged(desk: Desk, memory: GistMemory, joined: set[int], *, forced: bool) -
         gists.append(made.text)
         if made.fallback:
             fallbacks.append(made.fallback)
-        elif forced:
-            reason = "merged to fit the window, though the model kept the pages apart"
-            fallbacks.append(Fallback(phase="merge", page=number, reason=reason))
         k += 2
     return replace(memory, pages=tuple(pages), gists=tuple(gists), fallbacks=tuple(fallbacks))
 
@@ -161,28 +169,35 @@ def _gist_of_merged(desk: Desk, page: Page, old: tuple[str, str]) -> Gist:
             return made
     reason = "the gists it was merged from were cut to their first sentences"
     return Gist(
-        _first_sentences(both, limit), Fallback(phase="gist", page=page.number, reason=reason)
+        first_sentences(both, limit), Fallback(phase="gist", page=page.number, reason=reason)
     )
 
 
-def _first_sentences(text: str, words: int) -> str:
-    """The text's beginning, at most `words` long, up to a sentence's end where there is one."""
-    shares = max(1, words) * 12
-    if word_shares(text) > shares:
-        text = text[: cut_within(text, 0, len(text), shares // 2, shares)]
-    return " ".join(text.split())
+def _cut(desk: Desk, memory: GistMemory, room: int) -> GistMemory:
+    """The memory with gists of the top level cut until they fit: by words, at last by characters.
 
-
-def _cut_gist(desk: Desk, memory: GistMemory, room: int) -> GistMemory:
-    """The memory of one page, its gist cut until it fits: by words, at last by characters."""
+    Only what no model could shorten comes to this.
+    """
+    if top_tokens(desk, memory) <= room:
+        return memory
     reason = "the gist was cut to its first sentences"
-    fallback = Fallback(phase="gist", page=1, reason=reason)
-    memory = replace(memory, fallbacks=(*memory.fallbacks, fallback))
-    while _gist_tokens(desk, memory) > room and memory.gists[0]:
-        text = memory.gists[0]
-        words = count_words(text)
-        shorter = _first_sentences(text, words * 3 // 4) if words > 1 else text
-        if len(shorter) >= len(text):
-            shorter = text[: len(text) * 3 // 4]
-        memory = replace(memory, gists=(shorter,))
+    memory = replace(
+        memory, fallbacks=(*memory.fallbacks, Fallback(phase="gist", page=1, reason=reason))
+    )
+    while top_tokens(desk, memory) > room:
+        top = memory.levels[-1] if memory.levels else pages_as_sections(memory)
+        gists = [_shorter(section.gist) for section in top]
+        if gists == [section.gist for section in top]:
+            break
+        if memory.levels:
+            cut = tuple(replace(s, gist=g) for s, g in zip(top, gists, strict=True))
+            memory = replace(memory, levels=(*memory.levels[:-1], cut))
+        else:
+            memory = replace(memory, gists=tuple(gists))
     return memory
+
+
+def _shorter(text: str) -> str:
+    words = count_words(text)
+    shorter = first_sentences(text, words * 3 // 4) if words > 1 else text
+    return shorter if len(shorter) < len(text) else text[: len(text) * 3 // 4]

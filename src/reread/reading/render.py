@@ -1,32 +1,81 @@
-"""The gist memory as text: every page under its tag, as its gist or in full, in document order."""
+"""The gist memory as text: what of it a prompt shows, each piece under its tag, in document order.
+
+Without levels that is every page, as its gist or in full. With levels it is the top level, and
+below it the pages (or sections) of what was looked into.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from reread.reading.marks import Marks
-from reread.types import GistMemory
+from reread.types import GistMemory, Section
 
 APPENDED = "Pages read again in full:"
+LOOKED_INTO = "What was looked into:"
 
 
-def tags(memory: GistMemory, *texts: str) -> Marks:
-    """Tags such as `<Page 3>` that stand in no page, no gist and none of the other texts."""
-    return Marks.absent_from((memory.document.text, *memory.gists, *texts), stem="Page ")
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """Tags that occur in no text around them: `<Page 3>`; with levels `<Part 3>`, `<Section 3>`."""
+
+    page: Marks
+    part: Marks
+    section: Marks
 
 
-def render(memory: GistMemory, marks: Marks, opened: Sequence[int] = (), *, layout: str) -> str:
+def tags(memory: GistMemory, *texts: str) -> Tags:
+    """Tags for a memory that occur in no page, no gist and none of the other texts."""
+    inside = (memory.document.text, *memory.gists, *texts)
+    page = Marks.absent_from(inside, stem="Page ")
+    if not memory.levels:
+        return Tags(page, page, page)
+    inside += tuple(section.gist for level in memory.levels for section in level)
+    part, section = (Marks.absent_from(inside, stem=stem) for stem in ("Part ", "Section "))
+    return Tags(page, part, section)
+
+
+def render(
+    memory: GistMemory,
+    tags: Tags,
+    opened: Sequence[int] = (),
+    *,
+    layout: str,
+    inside: Sequence[Section] = (),
+) -> str:
     """The memory with the opened pages in full: in place of their gists, or after all of them.
 
-    Pages after the gists stand in the order of `opened`.
+    Pages after the gists stand in the order of `opened`. `inside` are the sections of the lowest
+    level whose pages are shown.
     """
-    in_place = opened if layout == "in-place" else ()
-    parts = [
-        f"{marks(page.number)}\n{page.text.strip() if page.number in in_place else gist}"
-        for page, gist in zip(memory.pages, memory.gists, strict=True)
-    ]
-    if opened and layout != "in-place":
-        parts.append(APPENDED)
-        full = {page.number: page.text.strip() for page in memory.pages}
-        parts += [f"{marks(number)}\n{full[number]}" for number in opened]
+    full = {number: memory.pages[number - 1].text.strip() for number in opened}
+    in_place = full if layout == "in-place" else {}
+    shown = memory.pages
+    parts: list[str] = []
+    if memory.levels:
+        parts = top(memory, tags)
+        shown = tuple(
+            memory.pages[n - 1]
+            for n in sorted({n for s in inside for n in range(s.first, s.last + 1)})
+        )
+        parts += [LOOKED_INTO] if shown else []
+    for page in shown:
+        text = in_place.get(page.number, memory.gists[page.number - 1])
+        parts.append(f"{tags.page(page.number)}\n{text}")
+    visible = {page.number for page in shown} if in_place else set()
+    after = [number for number in opened if number not in visible]
+    parts += [APPENDED] if after else []
+    parts += [f"{tags.page(number)}\n{full[number]}" for number in after]
     return "\n\n".join(parts)
+
+
+def top(memory: GistMemory, tags: Tags) -> list[str]:
+    """The sections of the top level, each under its tag."""
+    return [f"{tags.part(k)}\n{s.gist}" for k, s in enumerate(memory.levels[-1], 1)]
+
+
+def render_sections(memory: GistMemory, tags: Tags, sections: Sequence[Section]) -> str:
+    """The top level, and after it sections of a lower one, numbered from 1."""
+    lower = [f"{tags.section(k)}\n{s.gist}" for k, s in enumerate(sections, 1)]
+    return "\n\n".join([*top(memory, tags), LOOKED_INTO, *lower])

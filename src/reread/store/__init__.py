@@ -34,6 +34,7 @@ from reread.types import (
     GistMemory,
     Page,
     Paragraph,
+    Section,
     Settings,
     Usage,
 )
@@ -221,7 +222,7 @@ class Store:
         """Keeps a finished memory under its key, replacing one with the same key."""
         with self._writing() as db:
             db.execute(
-                "INSERT OR REPLACE INTO memories SELECT ?,id,?,?,?,?,?,?,?,? FROM documents "
+                "INSERT OR REPLACE INTO memories SELECT ?,id,?,?,?,?,?,?,?,?,? FROM documents "
                 "WHERE id = ?",
                 _safe(
                     key,
@@ -233,6 +234,7 @@ class Store:
                     _dump([asdict(f) for f in memory.fallbacks]),
                     _dump(asdict(memory.usage)),
                     _now(),
+                    _dump([[[s.first, s.last, s.gist] for s in lv] for lv in memory.levels]),
                     memory.document.id,
                 ),
             )
@@ -434,6 +436,10 @@ def _memory(row: Any, document: Document) -> GistMemory:
         gists=tuple(json.loads(row[6])),
         fallbacks=tuple(Fallback(**f) for f in json.loads(row[7])),
         usage=_usage(json.loads(row[8])),
+        levels=tuple(
+            tuple(Section(first=a, last=b, gist=g) for a, b, g in level)
+            for level in json.loads(row[10])
+        ),
     )
 
 

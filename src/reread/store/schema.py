@@ -67,4 +67,5 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         INSERT INTO versions SELECT origin, document_id, at FROM aliases
         """,
     ),
+    ("005-levels", "ALTER TABLE memories ADD COLUMN levels TEXT NOT NULL DEFAULT '[]'"),
 )

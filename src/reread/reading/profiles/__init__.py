@@ -27,9 +27,10 @@ class Profile:
     `block_words` of 0 gists a page in one call, otherwise a page is gisted in blocks of about that
     many words, each into `gist_share` of its words. With `check_names` a gist that holds a number
     or a name absent from its block is refused. `layout` says where opened pages stand: `in-place`
-    of their gists, or `appended` after all gists. `look_up` is `model`, `lexical` or `both`.
-    `sampling` are parameters for gisting beyond the common ones. With `warm` reading ends with one
-    look-up, so that a back end which keeps evaluated prompts has the gists ready for questions.
+    of their gists, or `appended` after all gists. `look_up` is `model`, `lexical` or `both`. With
+    `merge` pages are joined before gists get levels (Appendix I). `sampling` are parameters for
+    gisting beyond the common ones. With `warm` reading ends with one look-up, so that a back end
+    which keeps evaluated prompts has the gists ready for questions.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Profile:
     gist_share: float = 1.0
     check_names: bool = False
     warm: bool = False
+    merge: bool = False
     sampling: Mapping[str, Any] = field(default_factory=dict)
 
 
