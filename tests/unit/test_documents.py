@@ -275,9 +275,9 @@ def test_deep_nesting_of_markdown_loses_nothing() -> None:
         ("a", "<p>y</p>", "text/html"),
         ("a.txt", "# one\n\n# two\n", "text/plain"),
         ("a", "# one\n\nx\n\n## two\n\ny", "text/markdown"),
-        ("a", "#!/bin/sh\n\n# one\n\n# two\n\n", "text/plain"),
+        ("a", "#!/bin/sh\n\n# one\n\n# two\n\n", "text/x-source"),
         ("notes.md.txt", "# one\n", "text/markdown"),
-        ("a.py", "# one\n\n# two\n\nx = 1", "text/plain"),
+        ("a.py", "# one\n\n# two\n\nx = 1", "text/x-source"),
         ("a.txt", "BMW and MZ are makers", "text/plain"),
     ],
 )

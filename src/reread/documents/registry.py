@@ -10,10 +10,12 @@ from __future__ import annotations
 import importlib
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
 
 from reread.documents.encodings import decode, looks_binary
+from reread.documents.languages import CODE, CODE_EXTENSIONS, NOTEBOOK, is_code
 from reread.documents.markdown import FRONT_MATTER
 from reread.documents.source import Loader, Source
 from reread.errors import UnsupportedFormat
@@ -35,6 +37,7 @@ class Lazy:
 
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
+_OPEN = "application/vnd.oasis.opendocument"
 LOADERS: dict[str, Loader] = {
     "text/plain": Lazy("plain"),
     "text/markdown": Lazy("markdown"),
@@ -42,12 +45,16 @@ LOADERS: dict[str, Loader] = {
     "application/pdf": Lazy("pdf"),
     "application/epub+zip": Lazy("epub"),
     f"{_OFFICE}.wordprocessingml.document": Lazy("docx"),
+    CODE: Lazy("code"),
+    NOTEBOOK: Lazy("notebook"),
 }
 EXTENSIONS = {
+    **dict.fromkeys(sorted(CODE_EXTENSIONS), CODE),
     ".docx": f"{_OFFICE}.wordprocessingml.document",
     ".epub": "application/epub+zip",
     ".htm": "text/html",
     ".html": "text/html",
+    ".ipynb": NOTEBOOK,
     ".markdown": "text/markdown",
     ".md": "text/markdown",
     ".mdown": "text/markdown",
@@ -167,6 +174,9 @@ def media_type_of(source: Source) -> str:
         return extension
     if looks_binary(source.data):
         return "application/octet-stream"
+    unsaid = source.media_type in (None, "text/plain") and extension != ".xml"
+    if unsaid and is_code(PurePath(source.name).name, extension):
+        return CODE  # a page of PHP or of templates may begin like one of HTML
     head = decode(source.data[:_HEAD_BYTES], source.charset)
     if _HTML.match(head, _beginning(head)):
         return "text/html"
@@ -180,7 +190,9 @@ def _text_type(head: str, named: bool) -> str:
     """What a text is by its look; only what has no name is taken for Markdown."""
     if _HTML_PART.match(head, _beginning(head)):
         return "text/html"
-    if not named and not head.startswith("#!"):
+    if not named and head.startswith("#!"):
+        return CODE
+    if not named:
         front = FRONT_MATTER.match(head)
         if (front and ":" in front[0]) or len(_MARKDOWN_HEADING.findall(head)) > 1:
             return "text/markdown"
@@ -245,7 +257,8 @@ def _plugged_in(name: str) -> Loader | None:
     return None
 
 
+@cache
 def _entry_points() -> EntryPoints:
-    from importlib.metadata import entry_points  # looked up late: it reads every distribution
+    from importlib.metadata import entry_points  # looked up late and once: it reads every one
 
     return entry_points(group=GROUP)
