@@ -306,7 +306,7 @@ def _zip(*names: str) -> bytes:
         (b"\x89PNG\r\n\x1a\n" + bytes(40), "of the type image/png"),
         (b"\x7fELF\x02\x01\x01" + bytes(60), "a program"),
         (bytes((7 * n * n + n // 3) % 256 for n in range(4000)), "a binary file of no known kind"),
-        (_zip("xl/workbook.xml"), "a spreadsheet"),
+        (_zip("xl/workbook.bin"), "a workbook in binary form (XLSB)"),
         (_zip("a.txt"), "a ZIP archive"),
         (b"PK\x03\x04 damaged", "a ZIP archive"),
     ],

@@ -94,9 +94,7 @@ def _expanded(library: Library, named: str, results: list[dict[str, Any]]) -> li
         return []
 
 
-def _read(
-    library: Library, source: str, password: str | None
-) -> tuple[list[str], GistMemory]:
+def _read(library: Library, source: str, password: str | None) -> tuple[list[str], GistMemory]:
     """The memory of a source, and what is to be said of the names its content came by."""
     document = library.load(source, password=password)
     notes = []

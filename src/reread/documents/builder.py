@@ -40,6 +40,11 @@ class TextBuilder:
         self._failed: list[tuple[str, str]] = []
         self._left_out: list[tuple[str, str]] = []
 
+    @property
+    def length(self) -> int:
+        """How much text there is so far, in code points."""
+        return self._length
+
     # -- blocks ---------------------------------------------------------------------------------
 
     def heading(self, level: int, text: str) -> None:

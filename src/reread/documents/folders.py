@@ -27,13 +27,17 @@ def expand(source: str) -> list[str]:
         elif path.exists() or not glob.has_magic(source):
             return [source]
         else:
-            found = [f for match in sorted(glob.glob(str(path), recursive=True)) for f in _at(match)]
+            found = [
+                f for match in sorted(glob.glob(str(path), recursive=True)) for f in _at(match)
+            ]
             if not found and "://" in source:  # addresses may hold a question mark
                 return [source]
     except (OSError, ValueError):  # a name too long, or with a zero byte
         return [source]
     if not found:
-        what = f"the folder {source} holds no file" if path.is_dir() else f"no file matches {source}"
+        what = (
+            f"the folder {source} holds no file" if path.is_dir() else f"no file matches {source}"
+        )
         raise SourceNotFound(what, hint="Hidden files are left out; name them to read them")
     return list(dict.fromkeys(found))
 

@@ -18,7 +18,7 @@ from reread.documents.encodings import decode, looks_binary
 from reread.documents.languages import CODE, CODE_EXTENSIONS, NOTEBOOK, is_code
 from reread.documents.markdown import FRONT_MATTER
 from reread.documents.source import Loader, Source
-from reread.errors import UnsupportedFormat
+from reread.errors import DocumentError, UnsupportedFormat
 from reread.types import Document
 
 if TYPE_CHECKING:
@@ -45,11 +45,20 @@ LOADERS: dict[str, Loader] = {
     "application/pdf": Lazy("pdf"),
     "application/epub+zip": Lazy("epub"),
     f"{_OFFICE}.wordprocessingml.document": Lazy("docx"),
+    f"{_OFFICE}.spreadsheetml.sheet": Lazy("xlsx"),
+    f"{_OFFICE}.presentationml.presentation": Lazy("pptx"),
+    f"{_OPEN}.text": Lazy("odt"),
+    f"{_OPEN}.spreadsheet": Lazy("ods"),
+    f"{_OPEN}.presentation": Lazy("odp"),
+    "application/rtf": Lazy("rtf"),
+    "text/csv": Lazy("delimited"),
+    "text/tab-separated-values": Lazy("delimited"),
     CODE: Lazy("code"),
     NOTEBOOK: Lazy("notebook"),
 }
 EXTENSIONS = {
     **dict.fromkeys(sorted(CODE_EXTENSIONS), CODE),
+    ".csv": "text/csv",
     ".docx": f"{_OFFICE}.wordprocessingml.document",
     ".epub": "application/epub+zip",
     ".htm": "text/html",
@@ -59,15 +68,26 @@ EXTENSIONS = {
     ".md": "text/markdown",
     ".mdown": "text/markdown",
     ".mkd": "text/markdown",
+    ".odp": f"{_OPEN}.presentation",
+    ".ods": f"{_OPEN}.spreadsheet",
+    ".odt": f"{_OPEN}.text",
     ".pdf": "application/pdf",
+    ".pptx": f"{_OFFICE}.presentationml.presentation",
+    ".rtf": "application/rtf",
+    ".tab": "text/tab-separated-values",
     ".text": "text/plain",
+    ".tsv": "text/tab-separated-values",
     ".txt": "text/plain",
     ".xht": "text/html",
     ".xhtml": "text/html",
+    ".xlsm": f"{_OFFICE}.spreadsheetml.sheet",
+    ".xlsx": f"{_OFFICE}.spreadsheetml.sheet",
 }
 _ALIASES = {
     "application/x-pdf": "application/pdf",
     "application/xhtml+xml": "text/html",
+    "application/csv": "text/csv",
+    "text/rtf": "application/rtf",
     "text/x-markdown": "text/markdown",
 }
 GROUP = "reread.loaders"
@@ -75,6 +95,7 @@ GROUP = "reread.loaders"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _LOCKED = "EncryptedPackage".encode("utf-16-le")  # what Office puts a locked document into
 _SIGNATURES = (  # (offset, bytes, media type)
+    (0, b"{\\rtf", "application/rtf"),
     (0, b"\x89PNG\r\n", "image/png"),
     (0, b"\xff\xd8\xff", "image/jpeg"),
     (0, b"GIF8", "image/gif"),
@@ -103,6 +124,7 @@ _ZIPPED = (  # (a name inside, media type)
     ("META-INF/container.xml", "application/epub+zip"),
     ("word/document.xml", f"{_OFFICE}.wordprocessingml.document"),
     ("word/document2.xml", f"{_OFFICE}.wordprocessingml.document"),  # of Word for the web
+    ("xl/workbook.bin", "application/vnd.ms-excel.sheet.binary.macroenabled.12"),
     ("xl/workbook.xml", f"{_OFFICE}.spreadsheetml.sheet"),
     ("ppt/presentation.xml", f"{_OFFICE}.presentationml.presentation"),
 )
@@ -112,13 +134,16 @@ _CALLED = {
     "application/gzip": "a compressed file",
     "application/octet-stream": "a binary file of no known kind",
     "application/pdf": "a PDF document",
-    f"{_OFFICE}.presentationml.presentation": "a presentation",
-    f"{_OFFICE}.spreadsheetml.sheet": "a spreadsheet",
+    "application/vnd.ms-excel.sheet.binary.macroenabled.12": "a workbook in binary form (XLSB)",
     f"{_OFFICE}.wordprocessingml.document": "a DOCX document",
     "application/x-executable": "a program",
     "application/x-ole-storage": "an old Office document",
     "application/zip": "a ZIP archive",
+    f"{_OPEN}.graphics": "a drawing",
+    f"{_OPEN}.formula": "a formula",
 }
+_MIMETYPE = re.compile(rb"mimetype(application/(?:epub\+zip|vnd\.oasis\.opendocument\.[a-z-]+))")
+_TEMPLATE = re.compile("-template$")
 _HTML = re.compile(r"<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _HTML_PART = re.compile(
     r"<(?:head|body|div|p|h[1-6]|table|article|section|main|title|meta|ul|ol"
@@ -240,13 +265,28 @@ def _signature(data: bytes) -> str | None:
 def _zipped(data: bytes) -> str:
     from reread.documents import archive
 
-    if b"mimetypeapplication/epub+zip" in data[:200]:
-        return "application/epub+zip"
+    said = _MIMETYPE.search(data, 0, 200)  # EPUB and OpenDocument begin with what they are
+    if said:
+        return _TEMPLATE.sub("", said[1].decode("ascii"))
     names = archive.names(data)
+    if "mimetype" in names and "content.xml" in names:
+        said = _MIMETYPE.match(b"mimetype" + _member(data, "mimetype"))
+        if said:
+            return _TEMPLATE.sub("", said[1].decode("ascii"))
     found = next((kind for name, kind in _ZIPPED if name in names), None)
     if found is None and not names:  # a broken index: the names also stand before each member
         found = next((kind for name, kind in _ZIPPED if name.encode() in data), None)
     return found or "application/zip"
+
+
+def _member(data: bytes, name: str) -> bytes:
+    """A member of a zip file; nothing where it cannot be read."""
+    from reread.documents import archive
+
+    try:
+        return archive.Archive(data, name).read(name)
+    except (archive.Damaged, DocumentError):
+        return b""
 
 
 def _plugged_in(name: str) -> Loader | None:

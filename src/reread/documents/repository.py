@@ -16,10 +16,10 @@ from pathlib import Path, PurePosixPath
 from reread.documents import code
 from reread.documents.builder import divide, document_over
 from reread.documents.encodings import decode, looks_binary
-from reread.documents.folder import Found, Tally, walk
 from reread.documents.languages import CODE, NOTEBOOK
 from reread.documents.registry import EXTENSIONS, loader_for
 from reread.documents.source import LIMITS, Limits, Source
+from reread.documents.walk import Found, Tally, walk
 from reread.errors import DocumentError, EmptyDocument, SourceNotFound, TooLarge, UnsupportedFormat
 from reread.text import clean
 from reread.types import Coverage, Document, Paragraph
