@@ -62,7 +62,12 @@ def a_document(text: str = SECRET, **changes: object) -> Document:
         "origin": "/texts/stairs.txt",
         "references": "[1] Nobody, 1900",
         "coverage": Coverage(
-            parts=3, read=1, without_text=("page 2",), blank=("page 9",), failed=(("3", "torn"),)
+            parts=3,
+            read=1,
+            without_text=("page 2",),
+            blank=("page 9",),
+            failed=(("3", "torn"),),
+            left_out=(("sheet 4", "hidden"),),
         ),
     }
     return Document(**(values | changes))  # type: ignore[arg-type]

@@ -117,6 +117,7 @@ def _line(memory: GistMemory) -> str:
         f"gists {100 - memory.compression_rate:.0f}% of the words ({cost})"
     ]
     lines += [f"  {gap}" for gap in common.gaps(document.coverage)]
+    lines += [f"  left out: {part}: {reason}" for part, reason in document.coverage.left_out]
     if memory.fallbacks:
         lines.append(f"  {len(memory.fallbacks)} fallbacks; see `reread show {document.id}`")
     return "\n".join(lines)

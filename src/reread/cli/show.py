@@ -45,6 +45,8 @@ def show(
     common.out(f"parts read: {coverage.read} of {coverage.parts}")
     for gap in common.gaps(coverage):
         common.out(f"  {gap}")
+    for part, reason in coverage.left_out:
+        common.out(f"  left out: {part}: {reason}")
     for m in memories:
         s = m.settings
         common.out(

@@ -24,7 +24,18 @@ from reread.types import Document
 if TYPE_CHECKING:
     from reread.documents.fetch import Fetched
 
-__all__ = ["EXTENSIONS", "LOADERS", "Limits", "Loader", "Source", "expand", "load", "load_bytes"]
+__all__ = [
+    "EXTENSIONS",
+    "LOADERS",
+    "Limits",
+    "Loader",
+    "Source",
+    "expand",
+    "is_repository",
+    "load",
+    "load_bytes",
+    "load_folder",
+]
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}(?:/\S*)?", re.IGNORECASE)
@@ -95,6 +106,26 @@ def load_bytes(
     )
     found, loader = loader_for(source)
     return loader(replace(source, media_type=found))
+
+
+def is_repository(path: str | Path) -> bool:
+    """Whether a folder is a project: it holds `.git`, or a project's manifest at its top."""
+    from reread.documents import repository
+
+    return repository.is_repository(Path(path))
+
+
+def load_folder(path: str | Path, limits: Limits = LIMITS) -> Document:
+    """The document of a folder: the tree of its files, then every file that holds text.
+
+    Raises:
+        SourceNotFound: there is no such folder, or it may not be read.
+        TooLarge: it holds more files or bytes than the limits say.
+        EmptyDocument: none of its files holds text.
+    """
+    from reread.documents import repository
+
+    return repository.load_folder(path, limits)
 
 
 def _load_remote(

@@ -14,6 +14,7 @@ import io
 import re
 import zipfile
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lxml import etree
@@ -102,18 +103,29 @@ class Archive:
             Damaged: it is missing, or its content is broken.
             TooLarge: it unpacks to more than the limits allow.
         """
+        return b"".join(self._unpacked(name, self._limits.member_bytes))
+
+    def stream(self, name: str) -> Iterator[bytes]:
+        """The content of a member piece by piece, for what is not kept: only the total is limited.
+
+        Raises:
+            Damaged: it is missing, or its content is broken.
+            TooLarge: it unpacks to more than the limits allow.
+        """
+        return self._unpacked(name, self._limits.total_bytes)
+
+    def _unpacked(self, name: str, most_bytes: int) -> Iterator[bytes]:
         try:
             member = self._zip.getinfo(name)
         except KeyError as error:
             raise Damaged("it is not in the file") from error
-        pieces: list[bytes] = []
         size = 0
         try:
             with self._zip.open(member) as file:
                 while piece := file.read(_CHUNK_BYTES):
                     size += len(piece)
-                    self._check(name, size, member.compress_size)
-                    pieces.append(piece)
+                    self._check(name, size, member.compress_size, most_bytes)
+                    yield piece
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError) as error:
             raise Damaged(_reason(error)) from error
         except NotImplementedError as error:
@@ -121,9 +133,8 @@ class Archive:
         except RuntimeError as error:
             raise Damaged("it is locked with a password") from error
         self._read_bytes += size
-        return b"".join(pieces)
 
-    def _check(self, name: str, size: int, packed: int) -> None:
+    def _check(self, name: str, size: int, packed: int, most_bytes: int) -> None:
         """Refuses a member that grows beyond what any document needs."""
         limits, total = self._limits, self._read_bytes + size
         # Both ratios: entries may lie about their packed size or share the same bytes.
@@ -133,7 +144,7 @@ class Archive:
         bomb = bomb or (
             total > 2 * limits.ratio_from_bytes and total > limits.ratio * self._packed_bytes
         )
-        if bomb or size > limits.member_bytes or total > limits.total_bytes:
+        if bomb or size > most_bytes or total > limits.total_bytes:
             raise TooLarge(
                 f"{self._origin} unpacks to far more than its size ({name[:100]})",
                 hint="A file like this is made to exhaust memory and is not read",

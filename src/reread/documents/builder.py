@@ -38,6 +38,12 @@ class TextBuilder:
         self._without_text: list[str] = []
         self._blank: list[str] = []
         self._failed: list[tuple[str, str]] = []
+        self._left_out: list[tuple[str, str]] = []
+
+    @property
+    def length(self) -> int:
+        """How much text there is so far, in code points."""
+        return self._length
 
     # -- blocks ---------------------------------------------------------------------------------
 
@@ -84,6 +90,14 @@ class TextBuilder:
         self._read += 1
         self._place = place
 
+    def at(self, place: str | None) -> None:
+        """Begins a place within the part: the locators of what follows begin with it."""
+        self._place = place
+
+    def left_out(self, part: str, reason: str) -> None:
+        """Notes what is left out on purpose, such as a hidden sheet; it counts as no part."""
+        self._left_out.append((part, " ".join(reason.split())))
+
     def blank(self, part: str) -> None:
         """Notes a part that shows nothing."""
         self._parts += 1
@@ -102,14 +116,16 @@ class TextBuilder:
     @property
     def coverage(self) -> Coverage:
         """What was read and what was not; one part read where no parts were announced."""
+        left_out = tuple(self._left_out)
         if not self._parts:
-            return Coverage()
+            return Coverage(left_out=left_out)
         return Coverage(
             parts=self._parts,
             read=self._read,
             without_text=tuple(self._without_text),
             blank=tuple(self._blank),
             failed=tuple(self._failed),
+            left_out=left_out,
         )
 
     # -- the document ---------------------------------------------------------------------------

@@ -80,11 +80,6 @@ class _Builder(TextBuilder):
         self._headings: tuple[tuple[int, str], ...] = ()
         self._entered: list[tuple[int, tuple[tuple[int, str], ...]]] = []
 
-    @property
-    def length(self) -> int:
-        """How much text there is so far, in code points."""
-        return self._length
-
     def enter(self, titles: tuple[str, ...]) -> None:
         """Begins the chapter of these titles; headings within the one before end with it."""
         depth = len(titles)

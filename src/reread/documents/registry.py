@@ -10,13 +10,15 @@ from __future__ import annotations
 import importlib
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
 
 from reread.documents.encodings import decode, looks_binary
+from reread.documents.languages import CODE, CODE_EXTENSIONS, NOTEBOOK, is_code
 from reread.documents.markdown import FRONT_MATTER
 from reread.documents.source import Loader, Source
-from reread.errors import UnsupportedFormat
+from reread.errors import DocumentError, UnsupportedFormat
 from reread.types import Document
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ class Lazy:
 
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
+_OPEN = "application/vnd.oasis.opendocument"
 LOADERS: dict[str, Loader] = {
     "text/plain": Lazy("plain"),
     "text/markdown": Lazy("markdown"),
@@ -42,25 +45,49 @@ LOADERS: dict[str, Loader] = {
     "application/pdf": Lazy("pdf"),
     "application/epub+zip": Lazy("epub"),
     f"{_OFFICE}.wordprocessingml.document": Lazy("docx"),
+    f"{_OFFICE}.spreadsheetml.sheet": Lazy("xlsx"),
+    f"{_OFFICE}.presentationml.presentation": Lazy("pptx"),
+    f"{_OPEN}.text": Lazy("odt"),
+    f"{_OPEN}.spreadsheet": Lazy("ods"),
+    f"{_OPEN}.presentation": Lazy("odp"),
+    "application/rtf": Lazy("rtf"),
+    "text/csv": Lazy("delimited"),
+    "text/tab-separated-values": Lazy("delimited"),
+    CODE: Lazy("code"),
+    NOTEBOOK: Lazy("notebook"),
 }
 EXTENSIONS = {
+    **dict.fromkeys(sorted(CODE_EXTENSIONS), CODE),
+    ".csv": "text/csv",
     ".docx": f"{_OFFICE}.wordprocessingml.document",
     ".epub": "application/epub+zip",
     ".htm": "text/html",
     ".html": "text/html",
+    ".ipynb": NOTEBOOK,
     ".markdown": "text/markdown",
     ".md": "text/markdown",
     ".mdown": "text/markdown",
     ".mkd": "text/markdown",
+    ".odp": f"{_OPEN}.presentation",
+    ".ods": f"{_OPEN}.spreadsheet",
+    ".odt": f"{_OPEN}.text",
     ".pdf": "application/pdf",
+    ".pptx": f"{_OFFICE}.presentationml.presentation",
+    ".rtf": "application/rtf",
+    ".tab": "text/tab-separated-values",
     ".text": "text/plain",
+    ".tsv": "text/tab-separated-values",
     ".txt": "text/plain",
     ".xht": "text/html",
     ".xhtml": "text/html",
+    ".xlsm": f"{_OFFICE}.spreadsheetml.sheet",
+    ".xlsx": f"{_OFFICE}.spreadsheetml.sheet",
 }
 _ALIASES = {
     "application/x-pdf": "application/pdf",
     "application/xhtml+xml": "text/html",
+    "application/csv": "text/csv",
+    "text/rtf": "application/rtf",
     "text/x-markdown": "text/markdown",
 }
 GROUP = "reread.loaders"
@@ -68,6 +95,7 @@ GROUP = "reread.loaders"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _LOCKED = "EncryptedPackage".encode("utf-16-le")  # what Office puts a locked document into
 _SIGNATURES = (  # (offset, bytes, media type)
+    (0, b"{\\rtf", "application/rtf"),
     (0, b"\x89PNG\r\n", "image/png"),
     (0, b"\xff\xd8\xff", "image/jpeg"),
     (0, b"GIF8", "image/gif"),
@@ -96,6 +124,7 @@ _ZIPPED = (  # (a name inside, media type)
     ("META-INF/container.xml", "application/epub+zip"),
     ("word/document.xml", f"{_OFFICE}.wordprocessingml.document"),
     ("word/document2.xml", f"{_OFFICE}.wordprocessingml.document"),  # of Word for the web
+    ("xl/workbook.bin", "application/vnd.ms-excel.sheet.binary.macroenabled.12"),
     ("xl/workbook.xml", f"{_OFFICE}.spreadsheetml.sheet"),
     ("ppt/presentation.xml", f"{_OFFICE}.presentationml.presentation"),
 )
@@ -105,13 +134,16 @@ _CALLED = {
     "application/gzip": "a compressed file",
     "application/octet-stream": "a binary file of no known kind",
     "application/pdf": "a PDF document",
-    f"{_OFFICE}.presentationml.presentation": "a presentation",
-    f"{_OFFICE}.spreadsheetml.sheet": "a spreadsheet",
+    "application/vnd.ms-excel.sheet.binary.macroenabled.12": "a workbook in binary form (XLSB)",
     f"{_OFFICE}.wordprocessingml.document": "a DOCX document",
     "application/x-executable": "a program",
     "application/x-ole-storage": "an old Office document",
     "application/zip": "a ZIP archive",
+    f"{_OPEN}.graphics": "a drawing",
+    f"{_OPEN}.formula": "a formula",
 }
+_MIMETYPE = re.compile(rb"mimetype(application/(?:epub\+zip|vnd\.oasis\.opendocument\.[a-z-]+))")
+_TEMPLATE = re.compile("-template$")
 _HTML = re.compile(r"<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _HTML_PART = re.compile(
     r"<(?:head|body|div|p|h[1-6]|table|article|section|main|title|meta|ul|ol"
@@ -167,6 +199,9 @@ def media_type_of(source: Source) -> str:
         return extension
     if looks_binary(source.data):
         return "application/octet-stream"
+    unsaid = source.media_type in (None, "text/plain") and extension != ".xml"
+    if unsaid and is_code(PurePath(source.name).name, extension):
+        return CODE  # a page of PHP or of templates may begin like one of HTML
     head = decode(source.data[:_HEAD_BYTES], source.charset)
     if _HTML.match(head, _beginning(head)):
         return "text/html"
@@ -180,7 +215,9 @@ def _text_type(head: str, named: bool) -> str:
     """What a text is by its look; only what has no name is taken for Markdown."""
     if _HTML_PART.match(head, _beginning(head)):
         return "text/html"
-    if not named and not head.startswith("#!"):
+    if not named and head.startswith("#!"):
+        return CODE
+    if not named:
         front = FRONT_MATTER.match(head)
         if (front and ":" in front[0]) or len(_MARKDOWN_HEADING.findall(head)) > 1:
             return "text/markdown"
@@ -228,13 +265,28 @@ def _signature(data: bytes) -> str | None:
 def _zipped(data: bytes) -> str:
     from reread.documents import archive
 
-    if b"mimetypeapplication/epub+zip" in data[:200]:
-        return "application/epub+zip"
+    said = _MIMETYPE.search(data, 0, 200)  # EPUB and OpenDocument begin with what they are
+    if said:
+        return _TEMPLATE.sub("", said[1].decode("ascii"))
     names = archive.names(data)
+    if "mimetype" in names and "content.xml" in names:
+        said = _MIMETYPE.match(b"mimetype" + _member(data, "mimetype"))
+        if said:
+            return _TEMPLATE.sub("", said[1].decode("ascii"))
     found = next((kind for name, kind in _ZIPPED if name in names), None)
     if found is None and not names:  # a broken index: the names also stand before each member
         found = next((kind for name, kind in _ZIPPED if name.encode() in data), None)
     return found or "application/zip"
+
+
+def _member(data: bytes, name: str) -> bytes:
+    """A member of a zip file; nothing where it cannot be read."""
+    from reread.documents import archive
+
+    try:
+        return archive.Archive(data, name).read(name)
+    except (archive.Damaged, DocumentError):
+        return b""
 
 
 def _plugged_in(name: str) -> Loader | None:
@@ -245,7 +297,8 @@ def _plugged_in(name: str) -> Loader | None:
     return None
 
 
+@cache
 def _entry_points() -> EntryPoints:
-    from importlib.metadata import entry_points  # looked up late: it reads every distribution
+    from importlib.metadata import entry_points  # looked up late and once: it reads every one
 
     return entry_points(group=GROUP)

@@ -14,10 +14,15 @@ MEGABYTE = 1_000_000
 class Limits:
     """How much is read and how long is waited; sizes are bytes, times are seconds.
 
-    `max_age_s` is how long a fetched page may be served from the cache.
+    `max_age_s` is how long a fetched page may be served from the cache. Of a folder that is read as
+    one document, `folder_files` is how many files are read, `folder_file_bytes` how large each may
+    be (a larger one is left out) and `folder_bytes` how large their texts may be together.
     """
 
     file_bytes: int = 200 * MEGABYTE
+    folder_files: int = 5_000
+    folder_bytes: int = 20 * MEGABYTE
+    folder_file_bytes: int = MEGABYTE
     fetch_bytes: int = 50 * MEGABYTE
     connect_timeout_s: float = 10.0
     read_timeout_s: float = 30.0
