@@ -25,17 +25,16 @@ class Citations:
         """What the text shows for a citation; a key that is not in the list stands for itself."""
         if command.lower().startswith("nocite"):
             return ""
-        pairs = [_AUTHOR_YEAR.match(self.labels.get(key, "")) for key in keys]
-        names = [pair["names"] if pair else self.labels.get(k, k) for k, pair in zip(keys, pairs, strict=True)]
-        if "author" in command.lower():
-            return ", ".join(names)
-        if "year" in command.lower():
-            return ", ".join(p["year"] if p else n for p, n in zip(pairs, names, strict=True))
-        if not all(pairs):
-            return f"[{' '.join(filter(None, (before, ', '.join(names))))}{f', {after}' if after else ''}]"
-        years = [pair["year"] for pair in pairs if pair]
-        if "citet" in command.lower() or "textcite" in command:
-            more = f", {after}" if after else ""
+        found = [_AUTHOR_YEAR.match(self.labels.get(key, "")) for key in keys]
+        plain = [self.labels.get(key, key) for key in keys]
+        names = [f["names"] if f else p for f, p in zip(found, plain, strict=True)]
+        years = [f["year"] if f else p for f, p in zip(found, plain, strict=True)]
+        if "author" in command.lower() or "year" in command.lower():
+            return ", ".join(names if "author" in command.lower() else years)
+        more = f", {after}" if after else ""
+        if all(found) and ("citet" in command.lower() or command == "textcite"):
             return "; ".join(f"{n} ({y}{more})" for n, y in zip(names, years, strict=True))
-        inner = "; ".join(f"{n}, {y}" for n, y in zip(names, years, strict=True))
-        return f"({before + ' ' if before else ''}{inner}{f', {after}' if after else ''})"
+        both = [f"{n}, {y}" if f else n for n, y, f in zip(names, years, found, strict=True)]
+        listed = ("; " if any(found) else ", ").join(both)
+        inner = f"{before} {listed}{more}".strip()
+        return f"({inner})" if all(found) else f"[{inner}]"

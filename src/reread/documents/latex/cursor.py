@@ -12,10 +12,11 @@ from reread.documents.latex.source import matching_braces
 
 _ENVIRONMENT = re.compile(r"\\(?:(begin|end)\s*\{([^{}\n]{1,60})\}|(?s:.))")
 _SPACE = re.compile(r"[ \t]*\n?[ \t]*(?!\n)")
-_BRACKET = re.compile(r"\\(?s:.)|[{\[\]]")
+_BRACKET = re.compile(r"\\(?s:.)|[{\[\]]|\n[ \t]*\n")
 _MATH_END = re.compile(r"\\(?s:.)|[{$]|\n[ \t]*\n")
 _CELL = re.compile(r"\\(?:begin\s*\{[^{}\n]{1,60}\}|\\\*?[ \t]*(?:\[[^\]\n]{0,40}\])?|[a-zA-Z]+|(?s:.))|[{&]")
 _LONGEST_OPTION = 4000
+_DEEPEST_OPTION = 10  # brackets within brackets
 _ENVIRONMENTS_BACK = 50  # how far back an environment may be closed over others left open
 
 
@@ -26,6 +27,16 @@ class Cursor:
         self.text = text
         self.braces = matching_braces(text)
         self._ends = _matching_environments(text)
+        self._missing: set[tuple[str, int]] = set()
+
+    def find(self, wanted: str, at: int, end: int) -> int:
+        """Where a string stands next before `end`, -1 where it does not; never sought in vain twice."""
+        if (wanted, end) in self._missing:
+            return -1
+        found = self.text.find(wanted, at, end)
+        if found < 0:
+            self._missing.add((wanted, end))
+        return found
 
     def skip_space(self, at: int) -> int:
         """After white space that ends no paragraph."""
@@ -62,6 +73,8 @@ class Cursor:
             at = found.end()
             if found[0] == "{":
                 at = self.braces.get(found.start(), found.start()) + 1
+            elif found[0][0] == "\n" or depth > _DEEPEST_OPTION:
+                break
             elif found[0] in "[]":
                 depth += 1 if found[0] == "[" else -1
                 if not depth:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reread.documents.latex.numbers import roman
@@ -40,6 +41,15 @@ _ARGUMENTS = {"minipage": 1, "multicols": 1, "subfigure": 1, "subtable": 1, "wra
 _BULLET = re.compile(r"[•·∗*\-–—○◦▪‣]?")
 
 
+@dataclass(slots=True)
+class List:
+    """An open list: how its items begin, and how many numbered lists stand in each other."""
+
+    style: str
+    depth: int
+    count: int = 0
+
+
 def begin(reader: Reader, name: str, at: int, end: int) -> int:
     """Begins an environment; returns where the source goes on."""
     plain = name.rstrip("*")
@@ -53,8 +63,10 @@ def begin(reader: Reader, name: str, at: int, end: int) -> int:
     if plain in _FLOATS:
         reader.floats.append(_FLOATS[plain])
     if plain in _LISTS:
-        reader.lists.append((_LISTS[plain], 0))
-        reader.kinds.append("note" if "note" in reader.kinds or plain == "tablenotes" else "list")
+        numbered = _LISTS[plain] == "1"
+        depth = (reader.lists[-1].depth if reader.lists else 0) + numbered
+        reader.lists.append(List(_LISTS[plain], depth))
+        reader.kinds.append("note" if plain == "tablenotes" else "list")
     elif plain in _QUOTES:
         reader.kinds.append("quote")
     elif plain in _CODE:
@@ -92,15 +104,15 @@ def item(reader: Reader, label: str, *, has_label: bool) -> str:
     """What an item of the innermost list begins with."""
     if not reader.lists:
         return f"{label or '-'} "
-    style, count = reader.lists[-1]
+    innermost = reader.lists[-1]
     if has_label:
-        dashed = style == "-" and _BULLET.fullmatch(label)
+        dashed = innermost.style == "-" and _BULLET.fullmatch(label)
         return "- " if dashed else f"{label} " if label else ""
-    if style != "1":
-        return "- " if style == "-" else ""
-    reader.lists[-1] = (style, count + 1)
-    depth = sum(s == "1" for s, _ in reader.lists)
-    reader.current = ("Item", number := _enumerated(count + 1, depth))
+    if innermost.style != "1":
+        return "- " if innermost.style == "-" else ""
+    innermost.count += 1
+    number = _enumerated(innermost.count, innermost.depth)
+    reader.current = ("Item", number.strip("."))
     return f"{number} "
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph", "subparagraph")
+_MOST_WITHIN = 100  # counters that one counter begins anew
 _NUMBERED = 5  # ranks of sections that carry a number
 _ROMAN = ((10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"))
 
@@ -44,7 +45,7 @@ class Numbers:
         at: str | None = above
         while at is not None and at != name:
             at = self._within.get(at)
-        if at is None:
+        if at is None and len(self._below.get(above, ())) < _MOST_WITHIN:
             self._below.get(self._within.get(name, ""), set()).discard(name)
             self._within[name] = above
             self._below.setdefault(above, set()).add(name)

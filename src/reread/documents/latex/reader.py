@@ -15,6 +15,7 @@ from reread.documents.builder import TextBuilder
 from reread.documents.latex import citations, front
 from reread.documents.latex.commands import HANDLERS, cite, include
 from reread.documents.latex.cursor import Cursor
+from reread.documents.latex.environments import List
 from reread.documents.latex.numbers import Numbers
 from reread.documents.latex.source import RAW, Theorem
 from reread.documents.latex.words import ACCENTS, SIGNS, STEPS, UNSEEN, accented
@@ -37,6 +38,7 @@ _UNNUMBERED = re.compile(r"\\(?:nonumber|notag)(?![a-zA-Z])")
 _COLUMNS = re.compile(r"\s*\\multicolumn\s*\{\s*(\d{1,2})\s*\}")
 _LINES = re.compile(r"[ \t]*\n[ \t]*")
 _DEEPEST = 40
+_DEEPEST_LIST = 8  # what stands deeper is indented no more
 _BEGIN = re.compile(r"\\begin\s*\{document\}")
 
 
@@ -73,7 +75,7 @@ class Reader:
         self.current = ("", "")  # kind and number that a label names
         self.floats: list[str] = []
         self.kinds: list[ParagraphKind] = []
-        self.lists: list[tuple[str, int]] = []
+        self.lists: list[List] = []
         self.scopes: list[tuple[tuple[int, str], ...]] = []
         self.prefix = ""
         self._buffers: list[list[str]] = [[]]
@@ -191,7 +193,7 @@ class Reader:
         if self.prefix:
             text, self.prefix = self.prefix + text, ""
         tight = kind == "list" and self._tight
-        self.builder.paragraph(text, kind, tight=tight, indent=2 * max(0, len(self.lists) - 1))
+        self.builder.paragraph(text, kind, tight=tight, indent=2 * max(0, min(len(self.lists), _DEEPEST_LIST) - 1))
         self._tight = kind == "list"
         self.set_notes()
 
@@ -257,7 +259,7 @@ class Reader:
         return " ".join(_IN_MATH.sub("", _TAG.sub("", source)).split())
 
     def _display(self, at: int, end: int, closing: str) -> int:
-        stop = self.cursor.text.find(closing, at, end)
+        stop = self.cursor.find(closing, at, end)
         if stop < 0:
             return at
         self.equation([(at, stop)], numbered=False)
@@ -290,13 +292,13 @@ class Reader:
             return self._display(at, end, r"\]")
         if sign == "\\":
             at = self.cursor.after_options(at, end)
-        if sign == ";" and "code" in self.kinds:
+        if sign == ";" and self.kinds[-1:] == ["code"]:
             sign = "\\"  # ends a line of an algorithm
         self.say(SIGNS.get(sign, ""))
         return at
 
     def _bounded(self, at: int, end: int, closing: str) -> int:
-        stop = self.cursor.text.find(closing, at, min(end, at + 20_000))
+        stop = self.cursor.find(closing, at, end)
         if stop < 0:
             return at
         self.formula(at, stop)
@@ -319,7 +321,7 @@ class Reader:
             for _ in range(UNSEEN[word]):
                 at = self.cursor.after_options(self.cursor.argument(at, end)[2], end)
             return at
-        if word in STEPS and "code" in self.kinds:
+        if word in STEPS and self.kinds[-1:] == ["code"]:
             self.say(f"\n{STEPS[word]} ")
         elif word in SIGNS:
             self.say(SIGNS[word])

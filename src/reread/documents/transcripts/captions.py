@@ -103,27 +103,26 @@ def _title(text: str) -> str | None:
 
 def _cues(text: str) -> Iterator[Cue]:
     """The cues as they stand. A blank line in the words of a cue does not end it."""
-    last: Cue | None = None
+    times: tuple[float, float] | None = None
+    said: list[str] = []
     for block in _BLANK.split(text.strip("\n")):
-        lines = block.split("\n")
-        timings = [(k, m) for k, line in enumerate(lines) if (m := _TIMING.match(line))]
-        if not timings:
-            if last and block.strip() and not _UNSEEN.match(block) and not block.strip().isdigit():
-                last = replace(last, lines=(*last.lines, *lines))
+        if _UNSEEN.match(block) or block.strip().isdigit():
             continue
-        for n, (k, timing) in enumerate(timings):
-            if last:
-                yield last
-            following = timings[n + 1][0] if n + 1 < len(timings) else len(lines)
-            words = lines[k + 1 : following]
-            if following < len(lines) and words and words[-1].strip().isdigit():
-                words.pop()  # the number of the next cue
+        before = len(said)
+        for k, line in enumerate(block.split("\n")):
+            timing = _TIMING.match(line)
+            if timing is None:
+                said.append(line)
+                continue
+            # The line above is the cue's name; without a blank line before it only a number is.
+            if k and len(said) > before and (len(said) == before + k or said[-1].strip().isdigit()):
+                said.pop()
+            if times:
+                yield Cue(start_s=times[0], end_s=times[1], lines=tuple(said))
             fields = timing.groups(default="0")
-            last = Cue(
-                start_s=_seconds(fields[:4]), end_s=_seconds(fields[4:]), lines=tuple(words)
-            )
-    if last:
-        yield last
+            times, said, before = (_seconds(fields[:4]), _seconds(fields[4:])), [], 0
+    if times:
+        yield Cue(start_s=times[0], end_s=times[1], lines=tuple(said))
 
 
 def _seconds(fields: tuple[str, ...]) -> float:
