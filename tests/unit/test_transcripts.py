@@ -46,7 +46,9 @@ def test_what_is_not_said_is_left_out() -> None:
         "NOTE made by hand\nin two lines",
         "STYLE\n::cue { color: red }",
         "REGION\nid:a",
-        cue("00:00.000", "00:01.000", "<c.red><b>Hear</b> <lang fr>ici</lang></c> <00:00:00.500>now"),
+        cue(
+            "00:00.000", "00:01.000", "<c.red><b>Hear</b> <lang fr>ici</lang></c> <00:00:00.500>now"
+        ),
         "NOTE",
         cue("00:01.000", "00:02.000", "<ruby>漢<rt>kan</rt></ruby>"),
         head="WEBVTT - A Talk\nKind: captions\nLanguage: en",
@@ -61,9 +63,9 @@ def test_two_voices_in_one_cue() -> None:
 
 
 def test_paragraphs_end_at_sentences_pauses_and_silence() -> None:
-    ten = "one two three four five six seven eight nine ten"
-    cues = [cue(f"00:{k:02}.000", f"00:{k + 1:02}.000", f"<v A>{ten}.") for k in range(8)]
-    long = [cue(f"01:{k:02}.000", f"01:{k + 1:02}.000", f"<v A>{ten}") for k in range(13)]
+    nine = "two three four five six seven eight nine ten"
+    cues = [cue(f"00:{k:02}.000", f"00:{k + 1:02}.000", f"<v A>{k} {nine}.") for k in range(8)]
+    long = [cue(f"01:{k:02}.000", f"01:{k + 1:02}.000", f"<v A>{k} {nine}") for k in range(13)]
     document = vtt(*cues, *long)
     lengths = [len(t.split()) for t in texts(document)]
     assert lengths == [61, 21, 121, 11]  # each with the name
@@ -95,9 +97,7 @@ def test_captions_that_grow_are_read_once() -> None:
 
 def test_what_is_said_twice_is_read_twice() -> None:
     said = ["No.", "No.", "Why?", "I said so.", "Then go.", "I will.", "Now.", "Yes."]
-    document = vtt(
-        *(cue(f"00:{k:02}.000", f"00:{k + 1:02}.000", t) for k, t in enumerate(said))
-    )
+    document = vtt(*(cue(f"00:{k:02}.000", f"00:{k + 1:02}.000", t) for k, t in enumerate(said)))
     assert document.text == " ".join(said)
 
 
@@ -177,8 +177,10 @@ def test_files_without_captions() -> None:
 
 # -- plain transcripts ----------------------------------------------------------------------------
 
-TALK = [("Ann", "Shall we begin?"), ("Bo", "Yes, please."), ("Ann", "The roof leaks."),
-        ("Cy Roe", "It leaks badly."), ("Bo", "Who pays?"), ("Cy Roe", "Nobody wants to.")]  # fmt: skip
+TALK = [
+    *(("Ann", "Shall we begin?"), ("Bo", "Yes, please."), ("Ann", "The roof leaks.")),
+    *(("Cy Roe", "It leaks badly."), ("Bo", "Who pays?"), ("Cy Roe", "Nobody wants to.")),
+]
 
 
 def lines(form: str, gap: str = "\n") -> str:
@@ -220,8 +222,8 @@ def test_plain_transcripts(form: str, place: str, gap: str) -> None:
 
 def test_turns_go_on_until_the_next() -> None:
     text = (
-        "Board meeting\n\nHeld in the hall.\n\nAnn: First.\nStill Ann.\n\nAnn goes on.\n\nBo: The second point."
-        "\n\nAnn: The third point.\n\nBo: A fourth point."
+        "Board meeting\n\nHeld in the hall.\n\nAnn: First.\nStill Ann.\n\nAnn goes on."
+        "\n\nBo: The second point.\n\nAnn: The third point.\n\nBo: A fourth point."
     )
     document = read(text, "talk.txt")
     assert located(document) == {
@@ -406,8 +408,6 @@ ERROR: It did not stop cleanly."""
 
 
 @pytest.mark.parametrize("name", ["file.txt", "file.md"])
-@pytest.mark.parametrize(
-    "text", [PROSE, PLAY, BIBLIOGRAPHY, RECORDS, FIELDS, MAIL, GLOSSARY, LOG]
-)
+@pytest.mark.parametrize("text", [PROSE, PLAY, BIBLIOGRAPHY, RECORDS, FIELDS, MAIL, GLOSSARY, LOG])
 def test_what_is_no_transcript_gets_no_speakers(text: str, name: str) -> None:
     assert {p.locator for p in read(text, name).paragraphs} == {None}

@@ -335,20 +335,25 @@ class Reader(html.Reader):
                 note = self._footnotes[target].iterchildren("p")
                 self._notes.append((mark, " ".join(map(self._inline, note))))
                 self._in_note = False
+        elif kind == "fn" and element.find("sup") is not None:
+            self.text(f"[^{text}]")  # of a note that stands nowhere
         else:
             self.text(text)
 
     def _end_raised(self, element: Element) -> None:
-        links = [x.get("ref-type") for x in element.iter("xref")]
         parent = element.getparent()
-        if parent is not None and parent.tag == "xref":
-            links.append(parent.get("ref-type"))
+        within = parent is not None and parent.tag == "xref"
+        links = {x.get("ref-type") for x in element.iter("xref")}
+        if within and parent is not None:
+            links.add(parent.get("ref-type"))
         if not links:
             super()._end_raised(element)
             return
         text = self.close().strip()
-        mark = "^" if "fn" in links and "bibr" not in links else ""
-        self.text(f"[{mark}{text}]" if text else "")
+        if within and links == {"fn"}:
+            self.text(text)  # the link makes the mark
+        elif text:
+            self.text(f"[^{text}]" if links == {"fn"} else f"[{text}]")
 
     # -- mathematics ----------------------------------------------------------------------------
 

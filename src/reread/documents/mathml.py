@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lxml import etree
 
-from reread.documents.html import Element, latex_of as given_latex
+from reread.documents.html import Element
+from reread.documents.html import latex_of as given_latex
 
 _DEEPEST = 60  # what is nested deeper is read without its structure
 _FORMS = {

@@ -32,11 +32,11 @@ def load(source: Source) -> Document:
     if len(text) > _LONGEST:
         raise TooLarge(f"{source.origin} is too long for a LaTeX file", hint="Divide it first")
     plain = without_comments(text)
-    body, macros, theorems = definitions(plain.text, COMMANDS)
-    body = Expansion(macros, len(body)).of(body)
+    body, defined = definitions(plain.text, COMMANDS)
+    body = Expansion(defined.macros, len(body)).of(body)
     known = Known()
     for builder in (TextBuilder(), TextBuilder()):
-        reader = Reader(body, plain.raw, theorems, known, builder)
+        reader = Reader(body, plain.raw, defined, known, builder)
         reader.read()
     if reader.included:
         builder.part()

@@ -17,9 +17,9 @@ class Citations:
 
     def add(self, key: str, label: str) -> str:
         """Takes an entry, returns what it begins with in the list of references."""
-        self.labels[key] = label or str(len(self.labels) + 1)
-        found = _AUTHOR_YEAR.match(self.labels[key])
-        return f"[{found['names']}, {found['year']}]" if found else f"[{self.labels[key]}]"
+        label = self.labels.setdefault(key, label or str(len(self.labels) + 1))
+        found = _AUTHOR_YEAR.match(label)
+        return f"[{found['names']}, {found['year']}]" if found else f"[{label}]"
 
     def cited(self, command: str, keys: list[str], before: str, after: str) -> str:
         """What the text shows for a citation; a key that is not in the list stands for itself."""

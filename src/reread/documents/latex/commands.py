@@ -22,6 +22,7 @@ _DIMENSION = re.compile(
     r"[ \t]*=?[ \t]*[-+]?[\d.,]*[ \t]*(?:\\[a-zA-Z]+|(?:pt|em|ex|cm|mm|in|bp|sp|pc|dd|cc|mu)\b)"
     r"(?:[ \t]*(?:plus|minus)[ \t]*[\d.]+[ \t]*[a-z]{2,4})*[ \t]?"
 )
+_TRIMMED = re.compile(r"(?:\[[^\]\n]{0,20}\])?[ \t]*(?:\([^()\n]{0,20}\))?")
 _FILE = re.compile(r"[ \t]*([^\s{}\\]{1,200})")
 
 
@@ -66,11 +67,23 @@ def _caption(reader: Reader, word: str, at: int, end: int) -> int:
     if word == "captionof":
         kind, at = reader.name(at, end)
     at = reader.cursor.after_options(at, end)
+    if kind == environments.PART:
+        return _caption_of_part(reader, at, end)
     number = reader.numbers.step(kind) if kind and not starred else ""
     reader.current = (kind.capitalize(), number)
     text, at = reader.argument(at, end)
-    head = " ".join(filter(None, (kind.capitalize(), number)))
-    reader.caption(f"{head}: {text}" if head and not starred else text)
+    reader.caption(f"{kind.capitalize()} {number}: {text}" if number else text)
+    return at
+
+
+def _caption_of_part(reader: Reader, at: int, end: int) -> int:
+    """The caption of one of the pictures in a figure, which has a letter."""
+    reader.parts += 1
+    letter = environments.letter(reader.parts)
+    kind = next((k for k in reversed(reader.floats) if k != environments.PART), "figure")
+    reader.current = (kind.capitalize(), reader.numbers.following(kind) + letter)
+    text, at = reader.argument(at, end)
+    reader.caption(f"({letter}) {text}")
     return at
 
 
@@ -92,7 +105,7 @@ def _shown(reader: Reader, word: str, label: str) -> str:
     kind, number = reader.known.labels.get(label, ("", ""))
     if not number:
         return f"[{label}]"
-    number = f"({number})" if word == "eqref" or kind == "Equation" and word != "ref" else number
+    number = f"({number})" if word == "eqref" or (kind == "Equation" and word != "ref") else number
     return f"{kind} {number}" if word.lower() in ("autoref", "cref", "vref") else number
 
 
@@ -113,8 +126,7 @@ def cite(reader: Reader, word: str, at: int, end: int) -> int:
 def _link(reader: Reader, word: str, at: int, end: int) -> int:
     """The words of a link; its address only where it has no others."""
     option = reader.cursor.option(at, end)
-    at = option[2] if option else reader.cursor.argument(at, end)[2]
-    return at
+    return option[2] if option else reader.cursor.argument(at, end)[2]
 
 
 def include(reader: Reader, word: str, at: int, end: int) -> int:
@@ -153,6 +165,13 @@ def _quantity(reader: Reader, word: str, at: int, end: int) -> int:
     return at
 
 
+def _full_stop(reader: Reader, word: str, at: int, end: int) -> int:
+    """The stop of an abbreviation, of which conference styles set one where two would stand."""
+    at = reader.cursor.skip_space(at)
+    reader.say("." if reader.cursor.text[at : min(end, at + 1)] != "." else "")
+    return _xspace(reader, word, at, end)
+
+
 def _xspace(reader: Reader, word: str, at: int, end: int) -> int:
     following = reader.cursor.text[at : min(end, at + 1)]
     reader.say(" " if following.isalnum() or following in ("(", "$", "[") else "")
@@ -176,6 +195,12 @@ def _end(reader: Reader, word: str, at: int, end: int) -> int:
     name, after = reader.name(at, end)
     environments.end(reader, name)
     return after
+
+
+def _rule(reader: Reader, word: str, at: int, end: int) -> int:
+    """A line across some columns of a table; how it is trimmed stands in parentheses."""
+    trimmed = _TRIMMED.match(reader.cursor.text, at, end)
+    return reader.cursor.argument(trimmed.end() if trimmed else at, end)[2]
 
 
 def _paragraph_end(reader: Reader, word: str, at: int, end: int) -> int:
@@ -210,9 +235,11 @@ HANDLERS: dict[str, Handler] = {
     "label": _label,
     "ensuremath": _ensure_math,
     "xspace": _xspace,
+    "onedot": _full_stop,
     "item": _item,
     "begin": _begin,
     "end": _end,
+    "cmidrule": _rule,
     "par": _paragraph_end,
     "appendix": _appendix,
     "numberwithin": _count_within,

@@ -14,7 +14,9 @@ _ENVIRONMENT = re.compile(r"\\(?:(begin|end)\s*\{([^{}\n]{1,60})\}|(?s:.))")
 _SPACE = re.compile(r"[ \t]*\n?[ \t]*(?!\n)")
 _BRACKET = re.compile(r"\\(?s:.)|[{\[\]]|\n[ \t]*\n")
 _MATH_END = re.compile(r"\\(?s:.)|[{$]|\n[ \t]*\n")
-_CELL = re.compile(r"\\(?:begin\s*\{[^{}\n]{1,60}\}|\\\*?[ \t]*(?:\[[^\]\n]{0,40}\])?|[a-zA-Z]+|(?s:.))|[{&]")
+_CELL = re.compile(
+    r"\\(?:begin\s*\{[^{}\n]{1,60}\}|\\\*?[ \t]*(?:\[[^\]\n]{0,40}\])?|[a-zA-Z]+|(?s:.))|[{&]"
+)
 _LONGEST_OPTION = 4000
 _DEEPEST_OPTION = 10  # brackets within brackets
 _ENVIRONMENTS_BACK = 50  # how far back an environment may be closed over others left open
@@ -30,7 +32,7 @@ class Cursor:
         self._missing: set[tuple[str, int]] = set()
 
     def find(self, wanted: str, at: int, end: int) -> int:
-        """Where a string stands next before `end`, -1 where it does not; never sought in vain twice."""
+        """Where a string stands next before `end`, -1 where nowhere; not sought in vain twice."""
         if (wanted, end) in self._missing:
             return -1
         found = self.text.find(wanted, at, end)

@@ -18,22 +18,30 @@ if TYPE_CHECKING:
 
     Whole = Callable[[Reader, str, int, int], None]
 
-_FLOATS = {"figure": "figure", "wrapfigure": "figure", "SCfigure": "figure", "marginfigure": "figure",
-           "sidewaysfigure": "figure", "figwindow": "figure", "table": "table", "wraptable": "table",
-           "sidewaystable": "table", "longtable": "table", "algorithm": "algorithm",
-           "algorithm2e": "algorithm", "listing": "listing"}  # fmt: skip
-_LISTS = {"itemize": "-", "compactitem": "-", "inparaitem": "-", "tightitemize": "-",
-          "enumerate": "1", "compactenum": "1", "inparaenum": "1", "tightenumerate": "1",
-          "description": "", "compactdesc": "", "tablenotes": "", "list": "", "trivlist": ""}  # fmt: skip
+PART = "part of a figure"
+_FLOATS = {
+    **dict.fromkeys("figure wrapfigure SCfigure marginfigure sidewaysfigure".split(), "figure"),
+    **dict.fromkeys("table wraptable sidewaystable margintable".split(), "table"),
+    **dict.fromkeys(("algorithm", "algorithm2e"), "algorithm"),
+    **dict.fromkeys(("subfigure", "subtable"), PART),
+    "listing": "listing",
+}
+_LISTS = {
+    **dict.fromkeys("itemize compactitem inparaitem".split(), "-"),
+    **dict.fromkeys("enumerate compactenum inparaenum".split(), "1"),
+    **dict.fromkeys("description compactdesc tablenotes list trivlist".split(), ""),
+}
 _QUOTES = frozenset({"quote", "quotation", "verse", "displayquote"})
-_CODE = frozenset({"algorithmic", "algorithmicx", "algorithm2e", "alltt", "tabbing"})
+_CODE = frozenset("algorithm algorithm2e algorithmic algorithmicx alltt tabbing".split())
 _THEOREMS = {
     "theorem": "Theorem", "lemma": "Lemma", "proposition": "Proposition", "corollary": "Corollary",
     "definition": "Definition", "remark": "Remark", "example": "Example", "claim": "Claim",
     "conjecture": "Conjecture", "assumption": "Assumption", "proof": "Proof",
 }  # fmt: skip
 _UNNUMBERED = frozenset({"proof"})
-_SCOPES = frozenset({"abstract", "acknowledgments", "acknowledgements", "ack", "acks", "acknowledgement"})
+_SCOPES = frozenset(
+    {"abstract", "acknowledgments", "acknowledgements", "ack", "acks", "acknowledgement"}
+)
 _ARGUMENTS = {"minipage": 1, "multicols": 1, "subfigure": 1, "subtable": 1, "wrapfigure": 2,
               "wraptable": 2, "adjustbox": 1, "CJK": 2, "CJK*": 2, "list": 2, "spacing": 1,
               "SCfigure": 0, "tcolorbox": 0, "mdframed": 0, "otherlanguage": 1, "adjustwidth": 2,
@@ -52,7 +60,7 @@ class List:
 
 def begin(reader: Reader, name: str, at: int, end: int) -> int:
     """Begins an environment; returns where the source goes on."""
-    plain = name.rstrip("*")
+    plain = _meant(reader, name)
     if plain in _WHOLE:
         stop, after = reader.cursor.environment(at, end)
         _WHOLE[plain](reader, name, at, stop)
@@ -61,6 +69,7 @@ def begin(reader: Reader, name: str, at: int, end: int) -> int:
         reader.flush()
     at = _begin_theorem(reader, plain, at, end) if _is_theorem(reader, plain) else at
     if plain in _FLOATS:
+        reader.parts = reader.parts if _FLOATS[plain] == PART else 0
         reader.floats.append(_FLOATS[plain])
     if plain in _LISTS:
         numbered = _LISTS[plain] == "1"
@@ -86,7 +95,7 @@ def begin(reader: Reader, name: str, at: int, end: int) -> int:
 
 def end(reader: Reader, name: str) -> None:
     """Ends an environment."""
-    plain = name.rstrip("*")
+    plain = _meant(reader, name)
     if not plain.startswith("inpara"):
         reader.flush()
     if plain in _FLOATS and reader.floats:
@@ -94,10 +103,16 @@ def end(reader: Reader, name: str) -> None:
     if plain in _LISTS and reader.lists:
         reader.lists.pop()
         reader.prefix = ""
+        reader.tight = reader.tight and bool(reader.lists)
     if (plain in _LISTS or plain in _QUOTES or plain in _CODE) and reader.kinds:
         reader.kinds.pop()
     if plain in _SCOPES and reader.scopes:
         reader.builder.path = reader.scopes.pop()
+
+
+def _meant(reader: Reader, name: str) -> str:
+    """The environment that one of the author's own stands for, without the star."""
+    return reader.environments.get(name, name).rstrip("*")
 
 
 def item(reader: Reader, label: str, *, has_label: bool) -> str:
@@ -117,8 +132,12 @@ def item(reader: Reader, label: str, *, has_label: bool) -> str:
 
 
 def _enumerated(number: int, depth: int) -> str:
-    letter = chr(96 + number) if number < 27 else str(number)
-    return {2: f"({letter})", 3: f"{roman(number).lower()}."}.get(depth, f"{number}.")
+    return {2: f"({letter(number)})", 3: f"{roman(number).lower()}."}.get(depth, f"{number}.")
+
+
+def letter(number: int) -> str:
+    """The letter of the alphabet with this number; the number itself beyond the last."""
+    return chr(96 + number) if number < 27 else str(number)
 
 
 # -- theorems -------------------------------------------------------------------------------------
@@ -212,9 +231,7 @@ _ENTRY = re.compile(r"\\bibitem(?![a-zA-Z])|\\(?s:.)")
 _ROWS = frozenset("align eqnarray gather flalign alignat xalignat IEEEeqnarray".split())
 _WHOLE: dict[str, Whole] = {
     "math": _formula,
-    **dict.fromkeys(
-        ["equation", "displaymath", "dmath", "multline", *_ROWS], _equation
-    ),
+    **dict.fromkeys(["equation", "displaymath", "dmath", "multline", *_ROWS], _equation),
     **dict.fromkeys("tabular tabularx tabulary longtable tabu longtabu array".split(), _table),
     **dict.fromkeys(
         "tikzpicture pspicture picture pgfpicture forest tikzcd axis CCSXML filecontents".split(),

@@ -40,4 +40,6 @@ def read(reader: Reader, end: int) -> None:
 
 def _listed(text: str) -> str:
     """Names or places on one line, parted by commas where the source breaks the line."""
-    return ", ".join(" ".join(line.split()).strip(" ,") for line in text.split("\n") if line.strip())
+    return ", ".join(
+        " ".join(line.split()).strip(" ,") for line in text.split("\n") if line.strip()
+    )

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph", "subparagraph")
+SECTIONS = (
+    "part",
+    "chapter",
+    "section",
+    "subsection",
+    "subsubsection",
+    "paragraph",
+    "subparagraph",
+)
 _MOST_WITHIN = 100  # counters that one counter begins anew
 _NUMBERED = 5  # ranks of sections that carry a number
 _ROMAN = ((10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"))
@@ -29,6 +37,13 @@ class Numbers:
         self._counts[name] = self._counts.get(name, 0) + 1
         self._begin_anew(name)
         return self.printed(name)
+
+    def following(self, name: str) -> str:
+        """The number that the next step will give."""
+        self._counts[name] = self._counts.get(name, 0) + 1
+        number = self.printed(name)
+        self._counts[name] -= 1
+        return number
 
     def printed(self, name: str) -> str:
         """The present number with those it stands within."""

@@ -8,7 +8,7 @@ that are not known show their arguments, which is what most of them do.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from reread.documents.builder import TextBuilder
@@ -17,8 +17,8 @@ from reread.documents.latex.commands import HANDLERS, cite, include
 from reread.documents.latex.cursor import Cursor
 from reread.documents.latex.environments import List
 from reread.documents.latex.numbers import Numbers
-from reread.documents.latex.source import RAW, Theorem
-from reread.documents.latex.words import ACCENTS, SIGNS, STEPS, UNSEEN, accented
+from reread.documents.latex.source import RAW, Defined
+from reread.documents.latex.words import ACCENTS, CONDITIONS, SIGNS, STEPS, UNSEEN, accented
 from reread.types import ParagraphKind
 
 _TOKEN = re.compile(
@@ -31,7 +31,9 @@ _QUOTES = {
     **{"---": "—", "--": "–", "``": "“", "''": "”", "`": "‘", "'": "’", "?`": "¿", "!`": "¡"},
     **{"-": "-", "?": "?", "!": "!"},
 }
-_IN_MATH = re.compile(r"\\(?:label\s*\{[^{}]*\}|nonumber|notag|xspace)(?![a-zA-Z])|\\ensuremath(?=\s*\{)")
+_IN_MATH = re.compile(
+    r"\\(?:label\s*\{[^{}]*\}|nonumber|notag|xspace)(?![a-zA-Z])|\\ensuremath(?=\s*\{)"
+)
 _LABEL = re.compile(r"\\label\s*\{([^{}\n]{1,200})\}")
 _TAG = re.compile(r"\\tag\*?\s*\{([^{}\n]{0,80})\}")
 _UNNUMBERED = re.compile(r"\\(?:nonumber|notag)(?![a-zA-Z])")
@@ -57,7 +59,7 @@ class Reader:
         self,
         text: str,
         raw: Sequence[tuple[str, bool]],
-        theorems: Mapping[str, Theorem],
+        defined: Defined,
         known: Known,
         builder: TextBuilder,
     ) -> None:
@@ -67,13 +69,13 @@ class Reader:
         self.title = ""
         self.cursor = Cursor(text)
         self.raw = raw
-        self.theorems = theorems
+        self.theorems = defined.theorems
+        self.environments = defined.environments
         self.known = known
-        self.numbers = Numbers(
-            has_chapters=re.search(r"\\chapter\*?\s*[\[{]", text) is not None
-        )
+        self.numbers = Numbers(has_chapters=re.search(r"\\chapter\*?\s*[\[{]", text) is not None)
         self.current = ("", "")  # kind and number that a label names
         self.floats: list[str] = []
+        self.parts = 0  # of the open figure, each with a caption of its own
         self.kinds: list[ParagraphKind] = []
         self.lists: list[List] = []
         self.scopes: list[tuple[tuple[int, str], ...]] = []
@@ -82,7 +84,7 @@ class Reader:
         self._notes: list[tuple[str, str]] = []
         self._captions: list[str] = []
         self.note_count = 0
-        self._tight = False
+        self.tight = False
 
     def read(self) -> None:
         """Reads the front matter and all that the document shows."""
@@ -192,15 +194,17 @@ class Reader:
             return
         if self.prefix:
             text, self.prefix = self.prefix + text, ""
-        tight = kind == "list" and self._tight
-        self.builder.paragraph(text, kind, tight=tight, indent=2 * max(0, min(len(self.lists), _DEEPEST_LIST) - 1))
-        self._tight = kind == "list"
+        tight = kind == "list" and self.tight
+        self.builder.paragraph(
+            text, kind, tight=tight, indent=2 * max(0, min(len(self.lists), _DEEPEST_LIST) - 1)
+        )
+        self.tight = kind == "list"
         self.set_notes()
 
     def heading(self, level: int, text: str) -> None:
         """Adds a heading."""
         self.flush()
-        self.prefix, self._tight = "", False
+        self.prefix, self.tight = "", False
         self.builder.heading(level, text)
         self.set_notes()
 
@@ -216,7 +220,7 @@ class Reader:
         """Sets the notes that were called, each after its paragraph."""
         notes, self._notes = self._notes, []
         for mark, text in notes:
-            self._tight = False
+            self.tight = False
             self.builder.paragraph(f"[^{mark}]: {text}" if mark else text, "note")
 
     def note(self, mark: str, text: str) -> None:
@@ -323,6 +327,10 @@ class Reader:
             return at
         if word in STEPS and self.kinds[-1:] == ["code"]:
             self.say(f"\n{STEPS[word]} ")
+            if word in CONDITIONS:
+                text, at = self.argument(at, end)
+                self.say(f"{text}\n")
+                return at
         elif word in SIGNS:
             self.say(SIGNS[word])
         else:

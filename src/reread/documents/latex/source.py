@@ -1,8 +1,8 @@
 """LaTeX source made plain: comments gone, verbatim set aside, the author's macros expanded.
 
-What stands verbatim is replaced by a mark (`\\x01number\\x02`, which no cleaned text holds), so that
-no later step takes it for commands. Expansion is bounded: a macro is not expanded within itself,
-and beyond a budget macros stay as they are written.
+What stands verbatim is replaced by a mark (`\\x01number\\x02`, which no cleaned text holds), so
+that no later step takes it for commands. Expansion is bounded: a macro is not expanded within
+itself, and beyond a budget macros stay as they are written.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _GROUP = re.compile(r"\{[^{}\n]{0,200}\}")
 
 @dataclass(slots=True)
 class Plain:
-    """Source without comments; `raw` holds what stood verbatim, as (text, whether it is a block)."""
+    """Source without comments; `raw` is what stood verbatim, as (text, whether it is a block)."""
 
     text: str = ""
     raw: list[tuple[str, bool]] = field(default_factory=list)
@@ -68,10 +68,10 @@ def without_comments(text: str) -> Plain:
                 pieces.append(plain.aside(text[at:stop].replace("\\", ""), is_block=False))
                 at = stop + 1
         elif found["iffalse"] and "iffalse" not in unclosed:
-            stop = _switched_off(text, at)
-            if stop is None:
+            hidden_end = _switched_off(text, at)
+            if hidden_end is None:
                 unclosed.add("iffalse")
-            at = stop or at
+            at = hidden_end or at
         elif not found["comment"]:
             pieces.append(found[0])
     pieces.append(text[at:])
@@ -144,7 +144,8 @@ _DEFINITION = re.compile(
     r"\\(?:(?P<new>(?:re)?newcommand|providecommand|DeclareRobustCommand)\*?"
     r"|(?P<xparse>(?:New|Renew|Provide|Declare)DocumentCommand)"
     r"|(?P<operator>DeclareMathOperator)\*?"
-    r"|(?P<def>[gex]?def)|(?P<let>let)|(?P<theorem>newtheorem)(?P<star>\*?))(?![a-zA-Z])\s*"
+    r"|(?P<def>[gex]?def)|(?P<let>let)|(?P<theorem>newtheorem)(?P<star>\*?)"
+    r"|(?P<environment>(?:re)?newenvironment)\*?)(?![a-zA-Z])\s*"
 )
 _NAME = re.compile(r"\{?\s*\\([a-zA-Z@]+|.)\s*\}?\s*")
 _COUNT = re.compile(r"\[(\d)\]\s*")
@@ -154,6 +155,8 @@ _THEOREM = re.compile(
     r"\{(?P<name>[^{}\n]{1,80})\}\s*(?:\[(?P<counter>[^\]\n]{0,80})\]\s*)?"
     r"\{(?P<title>[^{}\n]{0,200})\}(?:\s*\[(?P<within>[^\]\n]{0,80})\])?"
 )
+_ENVIRONMENT = re.compile(r"\{([^{}\n]{1,80})\}\s*(?:\[[^\]\n]{0,200}\]\s*){0,2}\{")
+_BEGIN = re.compile(r"\\begin\s*\{([^{}\n]{1,60})\}")
 _CALL = re.compile(r"\\([a-zA-Z@]+)")
 _SPACES = re.compile(r"[ \t]*\n?[ \t]*(?!\n)")
 _ENDS_IN_WORD = re.compile(r"\\[a-zA-Z@]+$")
@@ -181,37 +184,71 @@ class Macro:
     default: str | None = None
 
 
-def definitions(text: str, kept: frozenset[str]) -> tuple[str, dict[str, Macro], dict[str, Theorem]]:
-    """The source without definitions, the macros, and the kinds of theorem by environment.
+@dataclass(slots=True)
+class Defined:
+    """What the author defined: macros, kinds of theorem, environments that stand for others."""
+
+    macros: dict[str, Macro] = field(default_factory=dict)
+    theorems: dict[str, Theorem] = field(default_factory=dict)
+    environments: dict[str, str] = field(default_factory=dict)
+
+
+def definitions(text: str, kept: frozenset[str]) -> tuple[str, Defined]:
+    """The source without definitions, and what they define.
 
     `kept` are commands whose meaning the author's own definition does not change.
     """
     braces = matching_braces(text)
-    macros: dict[str, Macro] = {}
-    theorems: dict[str, Theorem] = {}
+    result = Defined()
     pieces: list[str] = []
     at = 0
     for found in _DEFINITION.finditer(text):
         if found.start() < at:
             continue  # within another definition
         if found["theorem"]:
-            theorem = _THEOREM.match(text, found.end())
-            if theorem:
-                counter = None if found["star"] else theorem["counter"] or theorem["name"]
-                theorems[theorem["name"]] = Theorem(theorem["title"], counter, theorem["within"])
-                pieces.append(text[at : found.start()])
-                at = theorem.end()
-            continue
-        defined = _defined(text, braces, found)
-        if defined is None:
-            continue
-        name, macro, end = defined
-        pieces.append(text[at : found.start()])
-        at = end
-        if name not in kept and len(macro.body) <= _LONGEST_BODY:
-            macros[name] = macro
+            end = _theorem(text, found, result)
+        elif found["environment"]:
+            end = _environment(text, braces, found.end(), result)
+        else:
+            end = _macro(text, braces, found, kept, result)
+        if end is not None:
+            pieces.append(text[at : found.start()])
+            at = end
     pieces.append(text[at:])
-    return "".join(pieces), macros, theorems
+    return "".join(pieces), result
+
+
+def _theorem(text: str, found: re.Match[str], result: Defined) -> int | None:
+    theorem = _THEOREM.match(text, found.end())
+    if theorem is None:
+        return None
+    counter = None if found["star"] else theorem["counter"] or theorem["name"]
+    result.theorems[theorem["name"]] = Theorem(theorem["title"], counter, theorem["within"])
+    return theorem.end()
+
+
+def _environment(text: str, braces: dict[int, int], at: int, result: Defined) -> int | None:
+    named = _ENVIRONMENT.match(text, at)
+    start = named.end() - 1 if named else -1
+    if named is None or start not in braces:
+        return None
+    begun = _BEGIN.search(text, start, braces[start])
+    if begun:
+        result.environments[named[1]] = begun[1]
+    after = braces[start] + 1
+    return braces.get(_skip_space(text, after), after - 1) + 1
+
+
+def _macro(
+    text: str, braces: dict[int, int], found: re.Match[str], kept: frozenset[str], result: Defined
+) -> int | None:
+    defined = _defined(text, braces, found)
+    if defined is None:
+        return None
+    name, macro, end = defined
+    if name not in kept and len(macro.body) <= _LONGEST_BODY:
+        result.macros[name] = macro
+    return end
 
 
 def _defined(
@@ -233,7 +270,7 @@ def _defined(
         wanted = re.sub(r"\{[^{}]*\}|\s", "", text[at + 1 : braces[at]])
         count = len(wanted)
         default = "" if wanted[:1] in ("o", "O") and count else None
-        at = _SPACES.match(text, braces[at] + 1).end()  # type: ignore[union-attr]
+        at = _skip_space(text, braces[at] + 1)
     elif counted := _COUNT.match(text, at):
         at, count = counted.end(), int(counted[1])
         if text[at : at + 1] == "[" and (stop := text.find("]", at, at + 500)) > 0:
@@ -302,9 +339,7 @@ def _is_escaped(text: str, at: int) -> bool:
     return count % 2 == 1
 
 
-def _arguments(
-    text: str, braces: dict[int, int], at: int, macro: Macro
-) -> tuple[list[str], int]:
+def _arguments(text: str, braces: dict[int, int], at: int, macro: Macro) -> tuple[list[str], int]:
     arguments: list[str] = []
     for k in range(macro.arguments):
         start = _skip_space(text, at)

@@ -28,9 +28,11 @@ SIGNS = {
     "textonehalf": "½", "textonequarter": "¼", "textthreequarters": "¾", "textordfeminine": "ª",
     "textordmasculine": "º", "textexclamdown": "¡", "textquestiondown": "¿", "checkmark": "✓",
     "cmark": "✓", "xmark": "✗", "LaTeX": "LaTeX", "LaTeXe": "LaTeX2e", "TeX": "TeX",
-    "BibTeX": "BibTeX", "XeTeX": "XeTeX", "AmS": "AMS", "slash": "/", "space": " ", "quad": " ",
+    "BibTeX": "BibTeX", "XeTeX": "XeTeX", "AmS": "AMS", "slash": "/", "space": " ", "KwTo": "to ", "TO": "to ", "quad": " ",
     "qquad": " ", "hfill": " ", "enspace": " ", "enskip": " ", "thinspace": " ", "hspace": " ",
-    "textvisiblespace": "␣", "newline": "\n", "and": "\n", "And": "\n", "AND": "\n", "linebreak": "\n", "tabularnewline": "\n",
+   
+    "textvisiblespace": "␣", "newline": "\n",
+    "and": "\n", "And": "\n", "AND": "\n", "linebreak": "\n", "tabularnewline": "\n",
     "lbrace": "{", "rbrace": "}", "&": "&", "%": "%", "$": "$", "#": "#", "_": "_", "{": "{",
     "}": "}", " ": " ", "\n": " ", "\t": " ", ",": " ", ";": " ", ":": " ", "\\": "\n",
 }  # fmt: skip
@@ -42,7 +44,7 @@ _UNSEEN = {
     1: "vspace hspace includegraphics usepackage RequirePackage documentclass pagestyle"
     " thispagestyle pagenumbering bibliographystyle bibliography addbibresource theoremstyle"
     " hypersetup color phantom hphantom vphantom index rotatebox scalebox raisebox parbox"
-    " cline cmidrule captionsetup geometry graphicspath lstset hyphenation newlength newcounter"
+    " cline captionsetup geometry graphicspath lstset hyphenation newlength newcounter"
     " DeclareGraphicsExtensions enlargethispage markright special usetikzlibrary pgfplotsset"
     " tikzset pdfbookmark setstretch linespread cellcolor rowcolor columncolor includepdf"
     " textcolor colorbox selectlanguage foreignlanguage refstepcounter stepcounter hypertarget"
@@ -80,6 +82,9 @@ STEPS = {  # what the commands of algorithms are set as
     **dict.fromkeys(("Procedure", "Function"), "procedure"),
     **dict.fromkeys(("EndProcedure", "EndFunction"), "end procedure"),
 }
+CONDITIONS = frozenset(  # steps whose argument is the rest of their line
+    "For FOR ForAll FORALL ForEach While WHILE If IF uIf eIf ElsIf ELSIF ElseIf uElseIf".split()
+)
 
 
 def accented(base: str, accent: str) -> str:

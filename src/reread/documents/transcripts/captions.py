@@ -33,7 +33,9 @@ _BLANK = re.compile(r"\n[^\S\n]*\n\s*")
 _UNSEEN = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
 _VOICE = re.compile(r"<(/?)v(?:\.[^\s<>]*)?(?:[ \t]+([^<>]*))?>")
 _TAG = re.compile(r"</?[a-zA-Z0-9.:][^<>]*>|</>")
-_SUBRIP_TAG = re.compile(r"</?(?:[biusc]|font|span)(?:[ .=][^<>]*)?/?>|\{\\[^{}\n]*\}", re.IGNORECASE)
+_SUBRIP_TAG = re.compile(
+    r"</?(?:[biusc]|font|span)(?:[ .=][^<>]*)?/?>|\{\\[^{}\n]*\}", re.IGNORECASE
+)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,31});")
 _UNSPACED = re.compile("[\u2e80-\u30ff\u3400-\u9fff\uff01-\uff60]{2}")
 _DASH = re.compile(r"[-–—][^\S\n]*\S")
@@ -210,7 +212,9 @@ def _named(cues: list[Cue]) -> list[Cue]:
         elif change := _CHANGE.match(first):
             speaker, first = None, first[change.end() :]
             named.append(replace(cue, lines=()))  # ends the paragraph before
-        named.append(replace(cue, lines=tuple(filter(None, (first, *cue.lines[1:]))), speaker=speaker))
+        named.append(
+            replace(cue, lines=tuple(filter(None, (first, *cue.lines[1:]))), speaker=speaker)
+        )
     return named
 
 
@@ -219,7 +223,9 @@ def _paragraphs(cues: Iterable[Cue]) -> Iterator[Cue]:
     open_cue: Cue | None = None
     words = 0
     for cue in cues:
-        if open_cue and (cue.speaker != open_cue.speaker or not cue.lines or _full(open_cue, cue, words)):
+        if open_cue and (
+            cue.speaker != open_cue.speaker or not cue.lines or _full(open_cue, cue, words)
+        ):
             yield open_cue
             open_cue = None
         if not cue.lines:

@@ -26,14 +26,17 @@ _HEAD = re.compile(
     r"(?P<name>[^\W\d_][^\n\r:：\[\](){}<>|\"“”,;!?=/\\*#$%^~`@]{0,40}?)"
     r"(?:[ \t]{0,3}\((?P<role>[^()\n\d:：]{1,40})\))?(?:\*\*|__)?"
     rf"(?:[ \t,]{{0,8}}(?P<after>{_STAMP}))?(?:\*\*|__)?"
-    rf"(?:[ \t]?(?P<colon>:|：)(?:\*\*|__)?(?:(?<=：)|(?=\s|$))(?:[ \t]*(?P<within>[\[(]{_RANGE}[\])]))?"
+    r"(?:[ \t]?(?::|：)(?:\*\*|__)?(?:(?<=：)|(?=\s|$))"
+    rf"(?:[ \t]*(?P<within>[\[(]{_RANGE}[\])]))?"
     r"|(?P<alone>[ \t]*$))"
 )
 _ONLY_TIME = re.compile(rf"(?m)^[ \t]*[\[(](?P<time>{_RANGE})[\])][ \t]*(?=\S)")
 _BLOCK_START = re.compile(r"(?:^|\n[^\S\n]*\n)\s*$")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _ENDED = re.compile(r"[.!?…。？！—-][\"'”’»)\]*_」』]*$")
-_PARTICLES = frozenset("al bin da de del der di dos du el la le of the und van von y and et".split())
+_PARTICLES = frozenset(
+    "al bin da de del der di dos du el la le of the und van von y and et".split()
+)
 _LONGEST_NAME_WORDS = 5
 _TIMED = 0.8  # the share of turns with a time, from which on times mark turns
 # Words that head a line without speaking it.
@@ -253,7 +256,9 @@ def _pieces(text: str, p: Paragraph, start: int, end: int, place: str) -> Iterat
 # -- attendees ------------------------------------------------------------------------------------
 
 _INITIALS = re.compile(r"[A-Z][A-Z0-9]{1,4}")
-_INTRODUCED = re.compile(r"((?:[^\W\d_][\w.'’-]{0,30}[ \t]){1,3}[^\W\d_][\w.'’-]{0,30})[ \t]\(([A-Z0-9]{2,5})\)")
+_INTRODUCED = re.compile(
+    r"((?:[^\W\d_][\w.'’-]{0,30}[ \t]){1,3}[^\W\d_][\w.'’-]{0,30})[ \t]\(([A-Z0-9]{2,5})\)"
+)
 _ROW = re.compile(r"(?m)^[ \t]*\|?([^|\n]{2,60})\|[ \t]*([A-Z][A-Z0-9]{1,4})[ \t]*(?:\||$)")
 
 
