@@ -110,6 +110,7 @@ def _shown(reader: Reader, word: str, label: str) -> str:
 
 
 def cite(reader: Reader, word: str, at: int, end: int) -> int:
+    """Says a citation; returns where the text goes on."""
     if reader.cursor.text[at : at + 1] == "*":
         at += 1
     options: list[str] = []
@@ -130,6 +131,7 @@ def _link(reader: Reader, word: str, at: int, end: int) -> int:
 
 
 def include(reader: Reader, word: str, at: int, end: int) -> int:
+    """Keeps the name of a file that is not read; returns where the text goes on."""
     if reader.cursor.text[reader.cursor.skip_space(at) :][:1] == "{":
         name, at = reader.name(at, end)
     else:

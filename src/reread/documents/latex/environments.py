@@ -217,9 +217,9 @@ def _bibliography(reader: Reader, name: str, at: int, end: int) -> None:
     reader.flush()
     text = reader.cursor.text
     entries = [m for m in _ENTRY.finditer(text, at, end) if m[0].endswith("bibitem")]
-    for entry, following in zip(entries, [*entries[1:], None], strict=True):
+    stops = [*(entry.start() for entry in entries[1:]), end]
+    for entry, stop in zip(entries, stops, strict=False):
         start = entry.end()
-        stop = following.start() if following else end
         option = reader.cursor.option(start, stop)
         label = reader.inline(option[0], option[1]) if option else ""
         key, start = reader.name(option[2] if option else start, stop)

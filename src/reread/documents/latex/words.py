@@ -28,8 +28,9 @@ SIGNS = {
     "textonehalf": "½", "textonequarter": "¼", "textthreequarters": "¾", "textordfeminine": "ª",
     "textordmasculine": "º", "textexclamdown": "¡", "textquestiondown": "¿", "checkmark": "✓",
     "cmark": "✓", "xmark": "✗", "LaTeX": "LaTeX", "LaTeXe": "LaTeX2e", "TeX": "TeX",
-    "BibTeX": "BibTeX", "XeTeX": "XeTeX", "AmS": "AMS", "slash": "/", "space": " ", "KwTo": "to ", "TO": "to ", "quad": " ",
-    "qquad": " ", "hfill": " ", "enspace": " ", "enskip": " ", "thinspace": " ", "hspace": " ",
+    "BibTeX": "BibTeX", "XeTeX": "XeTeX", "AmS": "AMS", "slash": "/", "space": " ", "quad": " ",
+    "KwTo": "to ", "TO": "to ", "qquad": " ", "hfill": " ", "enspace": " ", "enskip": " ",
+    "thinspace": " ", "hspace": " ",
    
     "textvisiblespace": "␣", "newline": "\n",
     "and": "\n", "And": "\n", "AND": "\n", "linebreak": "\n", "tabularnewline": "\n",
