@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from reread.documents.builder import divide, document_over
 from reread.documents.encodings import decode
 from reread.documents.source import Source
+from reread.documents.transcripts.speech import called, spoken, turns_in
 from reread.types import Document, Paragraph, ParagraphKind
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _KINDS: dict[str, ParagraphKind] = {
     "html_block": "text",
     "table_open": "table",
 }
+_SPOKEN = ("text", "list", "quote")
 _FOOTNOTE = re.compile(r"\[\^[^\]\n]+\]:")
 _MATH = re.compile(r"\$\$.*\$\$$|\\\[.*\\\]$", re.DOTALL)
 
@@ -42,9 +44,12 @@ def load(source: Source) -> Document:
     else:
         front = None
     tokens = _parse(text)
+    paragraphs = list(_paragraphs(text, tokens))
+    # Minutes are often kept in Markdown: headings for topics, names before what was said.
+    turns = turns_in(text, [(p.start, p.end) for p in paragraphs if p.kind in _SPOKEN])
     return document_over(
         text,
-        _paragraphs(text, tokens),
+        spoken(text, paragraphs, turns, called(text, turns)) if turns else paragraphs,
         title=_title(front[0] if front else "", tokens) or source.stem,
         origin=source.origin,
         media_type="text/markdown",

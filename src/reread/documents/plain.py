@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from reread.documents.builder import document_over
 from reread.documents.encodings import decode
 from reread.documents.source import Source
+from reread.documents.transcripts.speech import called, spoken, turns_in
 from reread.text import paragraph_spans
 from reread.types import Document, Paragraph
 
@@ -39,12 +40,14 @@ _LONGEST_HEADING = 100
 
 
 def load(source: Source) -> Document:
-    """The document of a plain text, in the style its line ends show."""
+    """The document of a plain text, in the style its line ends show; a transcript by its turns."""
     text = decode(source.data, source.charset).strip()
+    paragraphs, turns = located(text), turns_in(text)
+    begins_spoken = bool(turns) and turns[0].start == 0
     return document_over(
         text,
-        located(text),
-        title=_title(text) or source.stem,
+        spoken(text, paragraphs, turns, called(text, turns)) if turns else paragraphs,
+        title=(None if begins_spoken else _title(text)) or source.stem,
         origin=source.origin,
         media_type="text/plain",
     )

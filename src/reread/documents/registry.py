@@ -42,6 +42,10 @@ LOADERS: dict[str, Loader] = {
     "text/plain": Lazy("plain"),
     "text/markdown": Lazy("markdown"),
     "text/html": Lazy("html"),
+    "text/vtt": Lazy("transcripts.captions"),
+    "application/x-subrip": Lazy("transcripts.captions"),
+    "application/x-tex": Lazy("latex"),
+    "application/jats+xml": Lazy("jats"),
     "application/pdf": Lazy("pdf"),
     "application/epub+zip": Lazy("epub"),
     f"{_OFFICE}.wordprocessingml.document": Lazy("docx"),
@@ -57,38 +61,48 @@ LOADERS: dict[str, Loader] = {
     NOTEBOOK: Lazy("notebook"),
 }
 EXTENSIONS = {
-    **dict.fromkeys(sorted(CODE_EXTENSIONS), CODE),
     ".csv": "text/csv",
     ".docx": f"{_OFFICE}.wordprocessingml.document",
     ".epub": "application/epub+zip",
     ".htm": "text/html",
     ".html": "text/html",
     ".ipynb": NOTEBOOK,
+    ".latex": "application/x-tex",
+    ".ltx": "application/x-tex",
     ".markdown": "text/markdown",
     ".md": "text/markdown",
     ".mdown": "text/markdown",
     ".mkd": "text/markdown",
+    ".nxml": "application/jats+xml",
     ".odp": f"{_OPEN}.presentation",
     ".ods": f"{_OPEN}.spreadsheet",
     ".odt": f"{_OPEN}.text",
     ".pdf": "application/pdf",
     ".pptx": f"{_OFFICE}.presentationml.presentation",
     ".rtf": "application/rtf",
+    ".srt": "application/x-subrip",
     ".tab": "text/tab-separated-values",
+    ".tex": "application/x-tex",
     ".text": "text/plain",
     ".tsv": "text/tab-separated-values",
     ".txt": "text/plain",
+    ".vtt": "text/vtt",
     ".xht": "text/html",
     ".xhtml": "text/html",
     ".xlsm": f"{_OFFICE}.spreadsheetml.sheet",
     ".xlsx": f"{_OFFICE}.spreadsheetml.sheet",
+    **dict.fromkeys(sorted(CODE_EXTENSIONS), CODE),
 }
 _ALIASES = {
+    "application/csv": "text/csv",
+    "application/srt": "application/x-subrip",
+    "application/x-latex": "application/x-tex",
     "application/x-pdf": "application/pdf",
     "application/xhtml+xml": "text/html",
-    "application/csv": "text/csv",
     "text/rtf": "application/rtf",
+    "text/srt": "application/x-subrip",
     "text/x-markdown": "text/markdown",
+    "text/x-tex": "application/x-tex",
 }
 GROUP = "reread.loaders"
 
@@ -151,6 +165,13 @@ _HTML_PART = re.compile(
     re.IGNORECASE,
 )
 _MARKDOWN_HEADING = re.compile(r"(?:^|\n\n)#{1,6} \S[^\n]*\n(?:\n|$)")
+_ARTICLE = re.compile(  # of a journal, in JATS or in the NLM format before it
+    r"<!DOCTYPE\s+(?:article|pmc-articleset)\s[^>\[]{0,300}(?:NLM|JATS)"
+    r"|<(?:[a-z]+:)?article\s[^>]{0,2000}?\b(?:article-type|dtd-version)\s*=|<pmc-articleset\b"
+)
+_TEX = re.compile(r"\\document(?:class|style)\s*[\[{]")
+_WEBVTT = re.compile(r"WEBVTT(?:\s|$)")
+_SUBRIP = re.compile(r"\s*\d{1,9}[ \t]*\n\s*(?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3}[ \t]*-->")
 _PROLOGUE = (("<!--", "-->"), ("<?xml", "?>"))
 _HEAD_BYTES = 20_000
 
@@ -203,12 +224,29 @@ def media_type_of(source: Source) -> str:
     if unsaid and is_code(PurePath(source.name).name, extension):
         return CODE  # a page of PHP or of templates may begin like one of HTML
     head = decode(source.data[:_HEAD_BYTES], source.charset)
-    if _HTML.match(head, _beginning(head)):
+    begins = _beginning(head)
+    if _HTML.match(head, begins):
         return "text/html"
+    if _ARTICLE.match(head, begins):
+        return "application/jats+xml"
     declared = _ALIASES.get(source.media_type or "", source.media_type)
     if declared and declared != "text/plain":
         return declared
-    return EXTENSIONS.get(extension) or _text_type(head, bool(extension or declared))
+    named = EXTENSIONS.get(extension)
+    if named is None or named == "text/plain":
+        named = _opens_as(head) or named
+    return named or _text_type(head, bool(extension or declared))
+
+
+def _opens_as(head: str) -> str | None:
+    """What a text is for certain by how it begins, whatever its name; None for any other."""
+    if _WEBVTT.match(head):
+        return "text/vtt"
+    if _SUBRIP.match(head):
+        return "application/x-subrip"
+    if _TEX.search(head) and _first_line(head).startswith("\\"):
+        return "application/x-tex"
+    return None
 
 
 def _text_type(head: str, named: bool) -> str:
@@ -222,6 +260,12 @@ def _text_type(head: str, named: bool) -> str:
         if (front and ":" in front[0]) or len(_MARKDOWN_HEADING.findall(head)) > 1:
             return "text/markdown"
     return "text/plain"
+
+
+def _first_line(head: str) -> str:
+    """The first line that is neither empty nor a comment of TeX."""
+    lines = (line.strip() for line in head.split("\n"))
+    return next((line for line in lines if line and not line.startswith("%")), "")
 
 
 def _beginning(head: str) -> int:
