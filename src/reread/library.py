@@ -154,7 +154,9 @@ class Library:
         Raises:
             SourceNotFound: the folder holds no file, or nothing matches the pattern.
         """
-        return documents.expand(name)
+        from reread.documents.folders import expand
+
+        return expand(name)
 
     def remove(self, name: str) -> Document:
         """Removes a document, its memories and every remembered call about it."""

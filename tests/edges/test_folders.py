@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command import environ, run, story
 
-from reread.documents import expand
+from reread.documents.folders import expand
 from reread.errors import SourceNotFound
 
 
@@ -96,3 +96,17 @@ def test_ask_refuses_a_folder_and_says_what_to_do(folder: Path) -> None:
     assert done.code == 1
     assert "is a folder" in done.line
     assert "reread read" in done.line
+
+
+def test_a_repository_is_one_document_wherever_it_lies(folder: Path) -> None:
+    code = folder / "tool"
+    (code / "src").mkdir(parents=True)
+    (code / "pyproject.toml").write_text('[project]\nname = "tool"\n', encoding="utf-8")
+    (code / "src" / "main.py").write_text("def main():\n    return 7\n", encoding="utf-8")
+    assert names(expand(str(folder)), folder) == ["a.md", "b.txt", "old/c.txt", "tool"]
+    env = environ(folder.parent)
+    done = run("read", code, "--model", "scripted:extractive", env=env)
+    assert done.code == 0
+    assert " tool: " in done.out
+    asked = run("ask", code, "What does main return?", "--model", "scripted:extractive", env=env)
+    assert asked.code == 0

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import unquote, urlsplit
 
-from reread.documents.folders import expand
 from reread.documents.registry import EXTENSIONS, LOADERS, declared_type, loader_for
 from reread.documents.source import LIMITS, Limits, Loader, Source
 from reread.errors import EmptyDocument, SourceNotFound, TooLarge
@@ -30,7 +29,6 @@ __all__ = [
     "Limits",
     "Loader",
     "Source",
-    "expand",
     "is_repository",
     "load",
     "load_bytes",
@@ -181,6 +179,8 @@ def _exists(source: str) -> bool:
 def _load_file(path: Path, asked: str, limits: Limits, password: str | None) -> Document:
     try:
         if path.is_dir():
+            if is_repository(path):
+                return load_folder(path, limits)
             raise SourceNotFound(
                 f"{asked} is a folder", hint="Run `reread read` on it, then ask about its documents"
             )

@@ -1,4 +1,7 @@
-"""Folders and patterns as the files they stand for, in the order of their names."""
+"""Folders and patterns as the sources they stand for, in the order of their names.
+
+A repository is one source, wherever it lies; of any other folder every file is one.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from reread.documents.repository import is_repository
 from reread.errors import SourceNotFound
 
 _LEFT_BY_PROGRAMS = frozenset({"Thumbs.db", "desktop.ini", "__pycache__"})
 
 
 def expand(source: str) -> list[str]:
-    """The files in a folder or behind a pattern such as `notes/**/*.md`; else the source itself.
+    """The sources in a folder or behind a pattern such as `notes/**/*.md`; else the source itself.
 
     Hidden files are left out, links to folders are not followed.
 
@@ -25,7 +29,7 @@ def expand(source: str) -> list[str]:
     path = Path(source).expanduser() if source.startswith("~") else Path(source)
     try:
         if path.is_dir():
-            found = sorted(_files(path))
+            found = sorted(_sources(path))
         elif path.exists() or not glob.has_magic(source):
             return [source]
         else:
@@ -45,11 +49,15 @@ def expand(source: str) -> list[str]:
 
 
 def _at(match: str) -> list[str]:
-    return sorted(_files(Path(match))) if Path(match).is_dir() else [match]
+    return sorted(_sources(Path(match))) if Path(match).is_dir() else [match]
 
 
-def _files(folder: Path) -> Iterator[str]:
+def _sources(folder: Path) -> Iterator[str]:
     for where, inner, names in os.walk(folder):
+        if is_repository(Path(where)):
+            inner.clear()
+            yield where
+            continue
         inner[:] = [n for n in inner if not n.startswith(".") and n not in _LEFT_BY_PROGRAMS]
         for name in names:
             if not name.startswith((".", "~$")) and name not in _LEFT_BY_PROGRAMS:
