@@ -21,6 +21,7 @@ from reread.reading.render import Tags, render, render_sections, tags
 from reread.text import sentences
 from reread.types import Completion, Fallback, GistMemory, Section
 
+_LIKELY_PAGES = 100
 _WARMING = "What is this text about?"
 # Whether the answer's prompt fits with these pages opened and these sections shown.
 Fits = Callable[[Sequence[int], Sequence[Section]], bool]
@@ -201,12 +202,17 @@ def _next_page(look: LookUp, earlier: str) -> int | None:
 
 def _named_by_words(look: LookUp, most: int) -> list[int]:
     """Pages in the order of their best passage: a sentence with its neighbours, or the gist."""
+    pages, gists = look.memory.pages, look.memory.gists
+    likely = list(range(len(pages)))
+    if len(pages) > _LIKELY_PAGES:  # passages of a whole library would take seconds
+        ranked = look.desk.rank([page.text for page in pages], look.question)
+        likely = sorted(ranked[:_LIKELY_PAGES])
     passages: list[str] = []
     numbers: list[int] = []
-    for page, gist in zip(look.memory.pages, look.memory.gists, strict=True):
-        found = [gist, *_passages(page.text)]
+    for k in likely:
+        found = [gists[k], *_passages(pages[k].text)]
         passages += found
-        numbers += [page.number] * len(found)
+        numbers += [k + 1] * len(found)
     ranked = look.desk.rank(passages, look.question)
     return list(dict.fromkeys(numbers[k] for k in ranked))[:most]
 
