@@ -42,7 +42,7 @@ class Coverage:
     `failed` are (part, reason). `recognised` are parts whose text was read from a picture, so that
     single letters may be wrong. `left_out` are (part, reason) of what is left out on purpose, such
     as what stands around an article, a hidden sheet or the files a repository ignores; they count
-    as no parts.
+    as no parts. `remedy` says what would let parts without text be read, "" where nothing would.
     """
 
     parts: int = 1
@@ -52,6 +52,7 @@ class Coverage:
     failed: tuple[tuple[str, str], ...] = ()
     recognised: tuple[str, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
+    remedy: str = ""
 
     @property
     def complete(self) -> bool:

@@ -40,6 +40,7 @@ class TextBuilder:
         self._failed: list[tuple[str, str]] = []
         self._left_out: list[tuple[str, str]] = []
         self._recognised: list[str] = []
+        self.remedy = ""  # what would let parts without text be read
 
     @property
     def length(self) -> int:
@@ -132,6 +133,7 @@ class TextBuilder:
             failed=tuple(self._failed),
             recognised=tuple(self._recognised),
             left_out=left_out,
+            remedy=self.remedy if self._without_text else "",
         )
 
     # -- the document ---------------------------------------------------------------------------

@@ -420,6 +420,7 @@ def _document(row: Any) -> Document:
             # older libraries hold documents that say nothing of these
             recognised=tuple(coverage.get("recognised", ())),
             left_out=tuple((part, reason) for part, reason in coverage.get("left_out", ())),
+            remedy=coverage.get("remedy", ""),
         ),
         references=row[7],
         words=row[8],
