@@ -440,6 +440,6 @@ def test_a_manual_with_labels_and_outline() -> None:
 def test_real_locks_and_scans() -> None:
     with pytest.raises(DamagedDocument, match="locked by a password"):
         real("pdf/unstructured/password.pdf")
+    scan = shared("readerfiles/pdf-scanned/docling/ocr_test.pdf")
     with pytest.raises(EmptyDocument, match="1 of 1 pages are pictures"):
-        scan = shared("readerfiles/pdf-scanned/docling/ocr_test.pdf")
         documents.load(scan, recognition=documents.Recognition(languages="off"))
