@@ -86,7 +86,9 @@ def looks_binary(data: bytes) -> bool:
         return False
     sample = data[:_SAMPLE_BYTES]
     controls = sum(1 for b in sample if b < 32 and b not in b"\t\n\x0b\x0c\r\x1a\x1b")
-    return controls > (0.1 if _utf8(data) else 0.01) * len(sample)
+    share = 0.1 if _utf8(data) else 0.01
+    # One stray control character does not make a short text binary, unless there is little else.
+    return controls > max(1, share * len(sample)) or 2 * controls > len(sample)
 
 
 def _wide(data: bytes) -> str | None:
