@@ -139,7 +139,7 @@ def _decoded(data: bytes, name: str) -> str | None:
 def _utf8(data: bytes) -> str | None:
     """`utf-8` where the bytes are, or are but for a few damaged places."""
     try:
-        data.decode("utf-8")
+        data.decode("utf-8", errors="surrogatepass")  # halves of pairs are damage, but UTF-8's own
     except UnicodeDecodeError:
         text = data.decode("utf-8", errors="replace")
         broken = text.count("\ufffd")
