@@ -24,7 +24,9 @@ class Config:
     """The surroundings of a library.
 
     `home` holds the library, the weights and the caches. `model` is `openai:NAME` or `local:NAME`,
-    None to take what is found. `api_key` is never shown, logged or stored.
+    None to take what is found. `ocr` are the languages that text in pictures is read in, by
+    Tesseract's names, `auto` for those installed, `off` to leave pictures alone. `api_key` is
+    never shown, logged or stored.
     """
 
     home: Path
@@ -38,6 +40,7 @@ class Config:
     prompts: Path | None = None
     hub: str = "https://huggingface.co"
     allow_private: bool = False
+    ocr: str = "auto"
 
     @property
     def weights(self) -> Path:
@@ -48,6 +51,11 @@ class Config:
     def states(self) -> Path:
         """The folder of evaluated prefixes of the embedded model."""
         return self.home / "cache" / "states"
+
+    @property
+    def recognised(self) -> Path:
+        """The folder of texts that were read from pictures."""
+        return self.home / "cache" / "recognised"
 
     @property
     def fetched(self) -> Path:
@@ -65,6 +73,7 @@ _VARIABLES = {
     "timeout_s": "REREAD_TIMEOUT_S",
     "prompts": "REREAD_PROMPTS",
     "hub": "HF_ENDPOINT",
+    "ocr": "REREAD_OCR",
 }
 _NUMBERS: dict[str, type[int] | type[float]] = {
     "context_tokens": int,
@@ -133,3 +142,8 @@ def _path(key: str, value: str | Path) -> Path:
         return Path(value).expanduser()
     except RuntimeError:
         raise SettingsError(f"{key} is {str(value)!r}, but there is no such user") from None
+
+
+def environment_with(**more: str) -> dict[str, str]:
+    """The environment for a program that is started, with `more` in it."""
+    return {**os.environ, **more}

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from reread import config as configuration
 from reread import documents, reading
 from reread.config import Config
+from reread.documents import Recognition
 from reread.errors import ContextExceeded, SettingsError, SourceNotFound, UsageError
 from reread.llm.wrappers import Cached, Meter, Metered, Retrying
 from reread.ports import Model, Progress
@@ -107,6 +108,7 @@ class Library:
                 cache_dir=self.config.fetched,
                 allow_private=self.config.allow_private,
                 password=password,
+                recognition=_recognition(self.config, self.progress),
             )
         except SourceNotFound:
             known = self._known(str(source))
@@ -351,7 +353,12 @@ def load(source: str | Path, *, password: str | None = None) -> Document:
         cache_dir=config.fetched,
         allow_private=config.allow_private,
         password=password,
+        recognition=_recognition(config),
     )
+
+
+def _recognition(config: Config, progress: Progress | None = None) -> Recognition:
+    return Recognition(languages=config.ocr, progress=progress, cache_dir=config.recognised)
 
 
 def read(source: str | Path | Document, **settings: Any) -> GistMemory:

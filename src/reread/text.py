@@ -18,13 +18,20 @@ _SHARES = 12
 # Characters of scripts written without spaces, by how many make a word of about the same content.
 _HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _KANA = "\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9d"
-_SOUTH_EAST = "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+_SOUTH_EAST = "\u0e00-\u0fff\u1780-\u17ff"  # Thai, Lao, Tibetan, Khmer
+_BURMESE = "\u1000-\u109f"
 _CJK_MARKS = "\u3001-\u3003\u3008-\u3020\u3030\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
 _TOKEN = re.compile(
-    f"(?P<han>[{_HAN}]+)|(?P<kana>[{_KANA}]+)|(?P<sea>[{_SOUTH_EAST}]+)|(?P<marks>[{_CJK_MARKS}]+)"
-    f"|(?P<word>[^\\s{_HAN}{_KANA}{_SOUTH_EAST}{_CJK_MARKS}]+)"
+    f"(?P<han>[{_HAN}]+)|(?P<kana>[{_KANA}]+)|(?P<sea>[{_SOUTH_EAST}]+)|(?P<burmese>[{_BURMESE}]+)"
+    f"|(?P<marks>[{_CJK_MARKS}]+)|(?P<word>[^\\s{_HAN}{_KANA}{_SOUTH_EAST}{_BURMESE}{_CJK_MARKS}]+)"
 )
-_SHARE = {"han": 8, "kana": 5, "sea": 3, "marks": 2}  # twelfths of a word per character
+_SHARE = {
+    "han": 8,
+    "kana": 5,
+    "sea": 3,
+    "burmese": 2,
+    "marks": 2,
+}  # twelfths of a word per character
 
 
 def word_shares(text: str) -> int:
@@ -47,7 +54,7 @@ def count_words(text: str) -> int:
     return -(-word_shares(text) // _SHARES)
 
 
-_APART = re.compile(f"[{_HAN}{_KANA}{_SOUTH_EAST}{_CJK_MARKS}]")
+_APART = re.compile(f"[{_HAN}{_KANA}{_SOUTH_EAST}{_BURMESE}{_CJK_MARKS}]")
 
 
 def adds_up(text: str, at: int) -> bool:
@@ -63,8 +70,10 @@ _CLOSERS = "\"'”’»)\\]】」』）》"
 _THAI_LAO = "\u0e01-\u0e45\u0e47-\u0e4e\u0e81-\u0ec5\u0ec8-\u0ece"
 _SENTENCE_END = re.compile(
     f"(?:(?<=[.!?…])[{_CLOSERS}]*\\s+(?=\\S)"  # Latin, Cyrillic, Greek, …
-    f"|(?<=[。！？．｡])[{_CLOSERS}]*\\s*"  # Chinese, Japanese
-    f"|(?<=[؟۔।॥။។፧።])[{_CLOSERS}]*\\s*"  # Arabic, Urdu, Devanagari, Burmese, Khmer, Ethiopic
+    f"|(?<=[。！？．｡])(?![。！？．｡])[{_CLOSERS}]*\\s*"  # Chinese, Japanese
+    # Arabic, Urdu, Devanagari, Burmese, Khmer, Ethiopic, Armenian, Tibetan
+    f"|(?<=[؟۔।॥။។፧።։།༎])(?![؟।॥།༎])[{_CLOSERS}]*\\s*"
+    r"|(?<=[\u0370-\u03ff\u1f00-\u1fff][;\u037e])\s+(?=[Ά-ΫἈ-Ὧ«])"  # a question in Greek
     f"|(?<=[{_THAI_LAO}])[ \u00a0]+(?=[{_THAI_LAO}])"  # Thai and Lao know no other mark
     r"|\n\s*\n\s*)"
 )

@@ -39,8 +39,10 @@ class Coverage:
     """Which parts of a source were read and which were not; a part is a page, chapter or file.
 
     `without_text` are parts that show something but hold no text (scans), `blank` show nothing,
-    `failed` are (part, reason). `left_out` are (part, reason) of what is left out on purpose, such
-    as a hidden sheet or the files a repository ignores; they count as no parts.
+    `failed` are (part, reason). `recognised` are parts whose text was read from a picture, so that
+    single letters may be wrong. `left_out` are (part, reason) of what is left out on purpose, such
+    as what stands around an article, a hidden sheet or the files a repository ignores; they count
+    as no parts. `remedy` says what would let parts without text be read, "" where nothing would.
     """
 
     parts: int = 1
@@ -48,7 +50,9 @@ class Coverage:
     without_text: tuple[str, ...] = ()
     blank: tuple[str, ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
+    recognised: tuple[str, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
+    remedy: str = ""
 
     @property
     def complete(self) -> bool:

@@ -303,7 +303,7 @@ def _zip(*names: str) -> bytes:
 @pytest.mark.parametrize(
     ("data", "called"),
     [
-        (b"\x89PNG\r\n\x1a\n" + bytes(40), "of the type image/png"),
+        (b"GIF89a" + bytes(40), "of the type image/gif"),
         (b"\x7fELF\x02\x01\x01" + bytes(60), "a program"),
         (bytes((7 * n * n + n // 3) % 256 for n in range(4000)), "a binary file of no known kind"),
         (_zip("xl/workbook.bin"), "a workbook in binary form (XLSB)"),

@@ -13,6 +13,7 @@ import pytest
 import reread
 from documents_fixtures import assert_whole, located, shared, texts
 from pdf_writer import Pdf, lines, picture, text, width_of, wrapped
+from reread import documents
 from reread.documents import load_bytes
 from reread.errors import DamagedDocument, EmptyDocument
 from reread.types import Document
@@ -439,5 +440,6 @@ def test_a_manual_with_labels_and_outline() -> None:
 def test_real_locks_and_scans() -> None:
     with pytest.raises(DamagedDocument, match="locked by a password"):
         real("pdf/unstructured/password.pdf")
+    scan = shared("readerfiles/pdf-scanned/docling/ocr_test.pdf")
     with pytest.raises(EmptyDocument, match="1 of 1 pages are pictures"):
-        real("pdf-scanned/docling/ocr_test.pdf")
+        documents.load(scan, recognition=documents.Recognition(languages="off"))

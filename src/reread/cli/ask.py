@@ -27,6 +27,7 @@ def ask(
         bool, typer.Option("--no-thoughts", help="Answer from the document alone.")
     ] = False,
     password: common.Password = None,
+    no_ocr: common.NoOcr = False,
     library: common.LibraryPath = None,
     model: common.ModelName = None,
     base_url: common.BaseUrl = None,
@@ -59,6 +60,7 @@ def ask(
         "context_tokens": context_tokens,
         "workers": workers,
         "timeout_s": timeout,
+        "ocr": "off" if no_ocr else None,
     }
     with common.opened(library, chosen, **config) as opened:
         known = source if password is None else opened.load(source, password=password)

@@ -41,6 +41,9 @@ Timeout = Annotated[
 Password = Annotated[
     Optional[str], typer.Option("--password", help="Opens a locked file.", show_default=False)
 ]
+NoOcr = Annotated[
+    bool, typer.Option("--no-ocr", help="Leave pictures of text alone (REREAD_OCR=off).")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Profile = Annotated[Optional[str], typer.Option("--profile", help="paper, default or embedded.")]
 Preset = Annotated[
@@ -117,10 +120,13 @@ def drawn() -> Iterator[Any]:
 
 
 def gaps(coverage: Coverage) -> list[str]:
-    """What of a document was not read, a line a kind of reason; empty when nothing is missing."""
+    """What of a document was not read or not surely, a line a kind of reason."""
     lines = [f"not read: {part}: {reason}" for part, reason in coverage.failed]
     if coverage.without_text:
-        lines.append(f"without text: {_listed(coverage.without_text)}")
+        remedy = f" ({coverage.remedy})" if coverage.remedy else ""
+        lines.append(f"without text: {_listed(coverage.without_text)}{remedy}")
+    if coverage.recognised:
+        lines.append(f"letters may be wrong, read from pictures: {_listed(coverage.recognised)}")
     return lines
 
 

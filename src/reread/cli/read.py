@@ -21,6 +21,7 @@ def read(
         list[str], typer.Argument(help="Paths, folders, patterns, URLs, arXiv ids, or -.")
     ],
     password: common.Password = None,
+    no_ocr: common.NoOcr = False,
     as_json: common.AsJson = False,
     library: common.LibraryPath = None,
     model: common.ModelName = None,
@@ -54,6 +55,7 @@ def read(
         "context_tokens": context_tokens,
         "workers": workers,
         "timeout_s": timeout,
+        "ocr": "off" if no_ocr else None,
     }
     results: list[dict[str, Any]] = []
     done: list[str] = []

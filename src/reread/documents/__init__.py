@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import unquote, urlsplit
 
 from reread.documents.registry import EXTENSIONS, LOADERS, declared_type, loader_for
-from reread.documents.source import LIMITS, Limits, Loader, Source
+from reread.documents.source import (
+    LIMITS,
+    RECOGNITION,
+    Limits,
+    Loader,
+    Recognition,
+    Source,
+)
 from reread.errors import EmptyDocument, SourceNotFound, TooLarge
 from reread.types import Document
 
@@ -28,6 +35,7 @@ __all__ = [
     "LOADERS",
     "Limits",
     "Loader",
+    "Recognition",
     "Source",
     "is_repository",
     "load",
@@ -38,6 +46,7 @@ __all__ = [
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}(?:/\S*)?", re.IGNORECASE)
 STANDARD_INPUT = "standard input"
+Opened = Callable[..., Document]  # `load_bytes`, with what is the same for all bytes
 
 
 def load(
@@ -48,6 +57,7 @@ def load(
     limits: Limits = LIMITS,
     arxiv_bases: Sequence[str] | None = None,
     password: str | None = None,
+    recognition: Recognition = RECOGNITION,
 ) -> Document:
     """The document behind a path, a web address, an arXiv id or link, or `-` for standard input.
 
@@ -56,6 +66,7 @@ def load(
         allow_private: Whether addresses inside a private network may be fetched.
         arxiv_bases: What arXiv ids are put behind to find their HTML, None for the usual ones.
         password: What opens a locked file on this machine, None where none is needed.
+        recognition: How text in pictures is read.
 
     Raises:
         SourceNotFound: nothing readable stands there.
@@ -65,14 +76,15 @@ def load(
         EmptyDocument: it holds no text.
         DamagedDocument: its content is broken.
     """
+    opened = partial(load_bytes, password=password, recognition=recognition)
     if isinstance(source, str):
         if source == "-":
             data = _read(sys.stdin.buffer, STANDARD_INPUT, limits)
-            return load_bytes(data, name=STANDARD_INPUT, origin="-", password=password)
-        remote = _load_remote(source, cache_dir, allow_private, limits, arxiv_bases)
+            return opened(data, name=STANDARD_INPUT, origin="-")
+        remote = _load_remote(source, cache_dir, allow_private, limits, arxiv_bases, opened)
         if remote is not None:
             return remote
-    return _load_file(_path(source), str(source), limits, password)
+    return _load_file(_path(source), str(source), limits, opened)
 
 
 def load_bytes(
@@ -82,6 +94,7 @@ def load_bytes(
     media_type: str | None = None,
     origin: str | None = None,
     password: str | None = None,
+    recognition: Recognition = RECOGNITION,
 ) -> Document:
     """The document in `data`. `media_type` may carry a charset; None to find it out.
 
@@ -101,6 +114,7 @@ def load_bytes(
         media_type=declared,
         charset=charset,
         password=password,
+        recognition=recognition,
     )
     found, loader = loader_for(source)
     return loader(replace(source, media_type=found))
@@ -132,6 +146,7 @@ def _load_remote(
     allow_private: bool,
     limits: Limits,
     arxiv_bases: Sequence[str] | None,
+    opened: Opened,
 ) -> Document | None:
     """The document of an address or arXiv id; None for what can only be a path."""
     is_address = _SCHEME.match(source) and not source.lower().startswith("file:")
@@ -143,7 +158,7 @@ def _load_remote(
     paper = arxiv.parse_id(source)
     if paper is not None:
         return arxiv.load(paper, get, arxiv_bases or arxiv.BASES)
-    return _load_page(get(source), source) if is_address else None
+    return _load_page(get(source), source, opened) if is_address else None
 
 
 def _may_be_arxiv(source: str) -> bool:
@@ -151,7 +166,7 @@ def _may_be_arxiv(source: str) -> bool:
     return sum(c.isdecimal() for c in source) >= 7
 
 
-def _load_page(page: Fetched, asked: str) -> Document:
+def _load_page(page: Fetched, asked: str, opened: Opened) -> Document:
     name = unquote(urlsplit(page.url).path).rstrip("/").rpartition("/")[2]
     declared, charset = declared_type(page.content_type)
     # Servers name types that mean little; what no loader reads is left to the content.
@@ -159,7 +174,7 @@ def _load_page(page: Fetched, asked: str) -> Document:
     if media_type and charset:
         media_type += f"; charset={charset}"
     name = name or urlsplit(page.url).hostname or asked
-    return load_bytes(page.body, name=name, media_type=media_type, origin=asked)
+    return opened(page.body, name=name, media_type=media_type, origin=asked)
 
 
 def _path(source: str | Path) -> Path:
@@ -176,7 +191,7 @@ def _exists(source: str) -> bool:
         return False
 
 
-def _load_file(path: Path, asked: str, limits: Limits, password: str | None) -> Document:
+def _load_file(path: Path, asked: str, limits: Limits, opened: Opened) -> Document:
     try:
         if path.is_dir():
             if is_repository(path):
@@ -193,7 +208,7 @@ def _load_file(path: Path, asked: str, limits: Limits, password: str | None) -> 
         raise _not_found(asked) from error
     if not data:
         raise EmptyDocument(f"{asked} is empty")
-    return load_bytes(data, name=path.name, origin=origin, password=password)
+    return opened(data, name=path.name, origin=origin)
 
 
 def _not_found(asked: str) -> SourceNotFound:

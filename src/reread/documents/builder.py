@@ -39,6 +39,8 @@ class TextBuilder:
         self._blank: list[str] = []
         self._failed: list[tuple[str, str]] = []
         self._left_out: list[tuple[str, str]] = []
+        self._recognised: list[str] = []
+        self.remedy = ""  # what would let parts without text be read
 
     @property
     def length(self) -> int:
@@ -113,6 +115,10 @@ class TextBuilder:
         self._parts += 1
         self._failed.append((part, " ".join(reason.split())))
 
+    def recognised(self, part: str) -> None:
+        """Notes that the text of a part, announced with `part`, was read from a picture."""
+        self._recognised.append(part)
+
     @property
     def coverage(self) -> Coverage:
         """What was read and what was not; one part read where no parts were announced."""
@@ -125,7 +131,9 @@ class TextBuilder:
             without_text=tuple(self._without_text),
             blank=tuple(self._blank),
             failed=tuple(self._failed),
+            recognised=tuple(self._recognised),
             left_out=left_out,
+            remedy=self.remedy if self._without_text else "",
         )
 
     # -- the document ---------------------------------------------------------------------------

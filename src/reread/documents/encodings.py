@@ -1,7 +1,8 @@
 """Bytes as text, whatever their encoding; what cannot be decoded becomes U+FFFD.
 
 The order is: byte order mark, UTF-16 and UTF-32 by their zero bytes, UTF-8, what the source
-declares (HTTP, HTML, XML), and a guess among the encodings that are really met.
+declares (HTTP, HTML, XML), and a guess (`legacy`). What no rule can tell: UTF-16 without a mark
+that is valid ASCII as well, as two Chinese characters can be.
 """
 
 from __future__ import annotations
@@ -18,8 +19,12 @@ _BOMS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_USUAL = re.compile(
+    "[\n -~\xa0-\xff\u0370-\u06ff\u2010-\u2026\u3000-\u30ff\u4e00-\u9fff\uff01-\uff5e]"
+)
 _WIDE = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
 _SAMPLE_BYTES = 32_768
+_SHIFTED = re.compile(rb"\x1b(?:\$[@B]|\(J)")  # how Japanese letters begin in seven bits
 _DECLARED = re.compile(
     rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)"""
     rb"""|<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)""",
@@ -36,15 +41,9 @@ _MEANT = {
     "euc_kr": "cp949",
     "tis-620": "cp874",
 }
-_GUESSES = [
-    *("cp1252", "cp1250", "cp1251", "koi8_r", "cp1253", "cp1254", "cp1255", "cp1256"),
-    *("gb18030", "big5", "cp932", "euc_jp", "cp949", "iso8859_2", "mac_roman", "cp437"),
-]
-_LATIN = {"cp1250", "cp1254", "iso8859_2", "mac_roman", "cp437"}
-_WESTERN = re.compile("[^\x80-\x9f¹²³ðÐþÞýÝšŠžŽ¼½¾\ufffd]+")
+_KANA = re.compile("[\u3041-\u30ff]")
 _MOJIBAKE = re.compile("[\u00c2-\u00f4][\u0080-\u00bf]{1,3}")
 _C1 = re.compile("[\u0080-\u0084\u0086-\u009f]")
-_KANA = re.compile("[\u3041-\u30ff]")
 
 
 def decode(data: bytes, declared: str | None = None) -> str:
@@ -76,6 +75,8 @@ def encoding_of(data: bytes, declared: str | None = None) -> str:
     for mark, name in _BOMS:
         if data.startswith(mark):
             return name
+    if _SHIFTED.search(data, 0, _SAMPLE_BYTES) and _decoded(data, "iso2022_jp"):
+        return "iso2022_jp"
     return _wide(data) or _utf8(data) or _named(data, declared) or _guess(data)
 
 
@@ -85,26 +86,39 @@ def looks_binary(data: bytes) -> bool:
         return False
     sample = data[:_SAMPLE_BYTES]
     controls = sum(1 for b in sample if b < 32 and b not in b"\t\n\x0b\x0c\r\x1a\x1b")
-    return controls > (0.1 if _utf8(data) else 0.01) * len(sample)
+    share = 0.1 if _utf8(data) else 0.01
+    # One stray control character does not make a short text binary, unless there is little else.
+    return controls > max(1, share * len(sample)) or 2 * controls > len(sample)
 
 
 def _wide(data: bytes) -> str | None:
-    """UTF-32 or UTF-16 without a mark, told by zero bytes at the same place in every unit."""
+    """UTF-32 or UTF-16 without a mark, told by bytes at the same place in every unit."""
     sample = data[: _SAMPLE_BYTES // 4 * 4]
-    zeros = sample.count(0)
-    if not zeros:
-        return None
+    found: list[tuple[int, str]] = []
+    valid = _utf8(sample) is not None
     for name in _WIDE:
         size = 4 if "32" in name else 2
-        if len(data) % size:
+        if len(data) % size or len(data) < 2:
             continue
         heads = sample[size - 1 :: size] if name.endswith("le") else sample[::size]
-        # Few zero bytes are enough where the rest is no UTF-8, as in Chinese UTF-16.
-        if heads.count(0) < 0.5 * len(heads) and (size == 4 or _utf8(sample)):
+        # The alphabets beyond Latin have a control character there, never one in text.
+        low = sum(1 for b in heads if b < 32 and b not in b"\t\n\r")
+        marked = low >= 0.5 * len(heads)
+        if not marked and (size == 4 or valid):
             continue
-        if _plausible(_decoded(sample, name)):
-            return name
-    return None
+        text = _decoded(sample, name)
+        # Few zero bytes are enough where the rest is no UTF-8, as in Chinese; in Japanese none.
+        if not (marked or 0 in sample or _is_kana(text)):
+            continue
+        if _plausible(text):
+            if size == 4:
+                return name
+            found.append((len(_USUAL.findall(text or "")), name))
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _is_kana(text: str | None) -> bool:
+    return bool(text) and len(_KANA.findall(text or "")) > 0.15 * len(text or "")
 
 
 def _plausible(text: str | None) -> bool:
@@ -125,12 +139,12 @@ def _decoded(data: bytes, name: str) -> str | None:
 def _utf8(data: bytes) -> str | None:
     """`utf-8` where the bytes are, or are but for a few damaged places."""
     try:
-        data.decode("utf-8")
+        data.decode("utf-8", errors="surrogatepass")  # halves of pairs are damage, but UTF-8's own
     except UnicodeDecodeError:
         text = data.decode("utf-8", errors="replace")
         broken = text.count("\ufffd")
         whole = sum(1 for c in text if c > "\x7f") - broken
-        return "utf-8" if whole > 4 * broken else None
+        return "utf-8" if whole >= broken > 0 else None  # by chance bytes are hardly ever UTF-8
     return "utf-8"
 
 
@@ -150,20 +164,9 @@ def _named(data: bytes, declared: str | None) -> str | None:
 
 def _guess(data: bytes) -> str:
     """The likeliest of the encodings in use before Unicode."""
-    sample = _telling(data)
-    for name in ("cp932", "euc_jp"):
-        text = _decoded(sample, name)
-        if text and len(_KANA.findall(text)) > 0.15 * len(text):
-            return name
-    from charset_normalizer import from_bytes
+    from reread.documents import legacy
 
-    best = from_bytes(sample, cp_isolation=_GUESSES).best()
-    name = best.encoding if best else "cp1252"
-    few = sum(b > 0x7F for b in sample) < max(10, 0.3 * len(sample))
-    western = _WESTERN.fullmatch(_decoded(sample, "cp1252") or "") is not None
-    if few and western and (name in _LATIN or best is None):
-        return "cp1252"  # in a few accents the guess between Latin encodings is noise
-    return name
+    return legacy.likeliest(_telling(data))
 
 
 def _telling(data: bytes) -> bytes:

@@ -8,24 +8,23 @@ elements, navigation) is skipped with all below it. Nothing is ever fetched.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from lxml import etree
 
+from reread.documents.article import Extraction, is_navigation
 from reread.documents.builder import TextBuilder
 from reread.documents.encodings import decode
 from reread.documents.source import Source
 from reread.documents.tables import Table, is_layout
+from reread.documents.visible import Visibility
 from reread.errors import EmptyDocument
 from reread.types import Document, ParagraphKind
 
 Element = etree._Element
 
-_UNREAD = frozenset(
-    "head script style template noscript nav iframe audio video canvas embed applet datalist"
-    " area map param source track col colgroup".split()
-)
+_RAW = frozenset(("head", "script", "style", "template", "noscript", "iframe"))
 _BLOCKS = frozenset(
     "address article aside blockquote body center dd details dialog dir div dl dt fieldset"
     " figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu ol"
@@ -33,7 +32,6 @@ _BLOCKS = frozenset(
     " noframes frameset".split()
 )
 _HEADING = re.compile(r"h([1-6])")
-_HIDING = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _NOTES = re.compile(r"(?:^|\s)(?:doc-)?(?:footnotes?|endnotes?)(?:$|\s)")
 _EXPONENT = re.compile(r"[+\-−–]?\d{1,3}$")
 _SPACES = re.compile(r"[ \t\n\r\f]+")
@@ -52,6 +50,16 @@ def load(source: Source) -> Document:
         raise EmptyDocument(f"{source.origin} holds no text")
     main = latexml.article(root)
     walker = latexml.Reader() if main is not None else Reader()
+    if main is None:
+        extraction = Extraction(root, Visibility(root))
+        if not extraction.words:  # its own styles hide all until its scripts have run
+            extraction = Extraction(root, Visibility())
+        if not extraction.words and root.find(".//script") is not None:
+            hint = "Its text is made by scripts; save it from a browser that shows it"
+            raise EmptyDocument(f"{source.origin} holds no text", hint=hint)
+        walker.visibility, walker.left_out = extraction.visibility, extraction.left_out
+        for what, size in extraction.notes:
+            walker.builder.left_out(what, size)
     walker.walk(main if main is not None else root)
     return walker.builder.build(
         title=title_of(root) or walker.first_heading or source.stem,
@@ -88,7 +96,7 @@ def _flattened(text: str) -> str:
 
     def shallow(match: re.Match[str]) -> str:
         name = (match[2] or "").lower()
-        if not name or name in _VOID or name in _UNREAD:
+        if not name or name in _VOID or name in _RAW:
             return match[0]
         replacement = "<br><br>" if name in _BLOCKS else ""
         if not match[1]:
@@ -126,6 +134,8 @@ class Reader:
     def __init__(self) -> None:
         self.builder = TextBuilder()
         self.references: list[str] = []
+        self.visibility = Visibility()
+        self.left_out: Mapping[Element, str] | None = None  # None: no navigation is read
         self.first_heading: str | None = None
         self._buffers: list[list[str]] = [[]]
         self._kinds: list[ParagraphKind] = []
@@ -197,20 +207,10 @@ class Reader:
     # -- elements -------------------------------------------------------------------------------
 
     def ignored(self, element: Element) -> bool:
-        """Whether neither the element nor what is below it is shown."""
-        tag = element.tag
-        if tag in _UNREAD or element.get("hidden") is not None:
-            return True
-        if tag in ("title", "desc", "metadata", "annotation", "annotation-xml"):
-            return True
-        if element.get("role") == "navigation" or "katex-html" in element.get("class", ""):
-            return True
-        if tag == "dialog" and element.get("open") is None:
-            return True
-        style = element.get("style")
-        hidden = style is not None and _HIDING.search(style) is not None
-        # Wikipedia hides the MathML whose picture it shows.
-        return hidden and "mwe-math" not in element.get("class", "")
+        """Whether neither the element nor what is below it is read."""
+        if self.left_out is None:
+            return is_navigation(element) or self.visibility.hides(element)
+        return element in self.left_out or self.visibility.hides(element)
 
     def is_block(self, element: Element) -> bool:
         """Whether the element stands on lines of its own."""
@@ -317,6 +317,13 @@ class Reader:
     def _break(self, element: Element) -> None:
         self.text(" ") if self._table is not None else self._buffers[-1].append(BREAK)
 
+    def _input(self, element: Element) -> None:
+        kind = (element.get("type") or "text").lower()
+        if kind in ("checkbox", "radio"):
+            self.text("[x] " if element.get("checked") is not None else "[ ] ")
+        elif kind not in ("hidden", "password", "file", "image", "color", "range"):
+            self.text(f" {element.get('value') or ''} ")
+
     def _quote(self, element: Element) -> None:
         self.text('"')
 
@@ -396,6 +403,7 @@ _VERBATIM = frozenset({"pre", "listing", "textarea", "xmp"})
 _LISTS = frozenset({"ol", "ul", "menu", "dir"})
 _HANDLERS = {
     "br": ("_break", "nothing"),
+    "input": ("_input", "nothing"),
     "dl": ("nothing", "nothing"),
     "li": ("_begin_item", "_end_item"),
     "math": ("opened", "_end_math"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from reread.ports import Progress
 from reread.types import Document
 
 MEGABYTE = 1_000_000
@@ -35,12 +37,32 @@ LIMITS = Limits()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Recognition:
+    """How text in pictures is read, where Tesseract is installed.
+
+    `languages` are Tesseract's names (`deu+eng`), `auto` for those installed, `off` to leave
+    pictures alone. `workers` pages are read at a time, None for as many as the machine can.
+    `progress` hears of every page. What was read is kept in `cache_dir`, None to keep nothing.
+    """
+
+    languages: str = "auto"
+    workers: int | None = None
+    page_timeout_s: float = 120.0
+    progress: Progress | None = None
+    cache_dir: Path | None = None
+
+
+RECOGNITION = Recognition()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
     """Bytes to load.
 
     `name` is what people call it (a file name or the end of an address), `origin` where it came
     from. `media_type` is what was declared or found, `charset` the declared encoding; None where
-    nothing was said. `password` opens what is locked, and is kept nowhere.
+    nothing was said. `password` opens what is locked, and is kept nowhere. `recognition` says
+    how text in pictures is read.
     """
 
     data: bytes
@@ -49,6 +71,7 @@ class Source:
     media_type: str | None = None
     charset: str | None = None
     password: str | None = field(default=None, repr=False)
+    recognition: Recognition = RECOGNITION
 
     @property
     def stem(self) -> str:

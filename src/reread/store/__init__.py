@@ -417,8 +417,10 @@ def _document(row: Any) -> Document:
             without_text=tuple(coverage["without_text"]),
             blank=tuple(coverage["blank"]),
             failed=tuple((part, reason) for part, reason in coverage["failed"]),
-            # older libraries hold documents that say nothing of it
+            # older libraries hold documents that say nothing of these
+            recognised=tuple(coverage.get("recognised", ())),
             left_out=tuple((part, reason) for part, reason in coverage.get("left_out", ())),
+            remedy=coverage.get("remedy", ""),
         ),
         references=row[7],
         words=row[8],

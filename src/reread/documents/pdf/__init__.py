@@ -20,7 +20,8 @@ from reread.documents.pdf.blocks import plain
 from reread.documents.pdf.furniture import labels, remove_furniture
 from reread.documents.pdf.headings import Headings
 from reread.documents.pdf.hyphens import Vocabulary
-from reread.documents.pdf.pages import PdfFile, PdfPage
+from reread.documents.pdf.pages import Entry, PdfFile, PdfPage
+from reread.documents.pdf.scans import read_scans
 from reread.documents.pdf.writer import Writer
 from reread.documents.source import Source
 from reread.errors import DamagedDocument, EmptyDocument
@@ -40,22 +41,36 @@ def load(source: Source) -> Document:
         pages = list(file.pages())
         outline = file.outline()
         title = file.title
+        remedy = read_scans(file, pages, source)
     if not pages:
         raise DamagedDocument(f"{source.name} has no pages")
+    return document_of(pages, source, outline=outline, title=title, remedy=remedy)
+
+
+def document_of(
+    pages: Sequence[PdfPage],
+    source: Source,
+    *,
+    outline: Sequence[Entry] = (),
+    title: str = "",
+    remedy: str = "",
+) -> Document:
+    """The document of pages, in order; see `load`."""
     printed = remove_furniture(pages)
     headings = Headings(pages, outline)
     words = Vocabulary()
     for page in pages:
         words.add((plain(line.text), line.spaced) for line in page.lines)
     builder = TextBuilder()
+    builder.remedy = remedy
     writer = Writer(builder, headings, words)
     _write(pages, labels(pages, printed), writer, builder)
     if not builder.coverage.read:
-        raise _without_text(source, builder.coverage)
+        raise _without_text(source, builder.coverage, remedy)
     return builder.build(
         title=title or _title(pages[0]) or source.stem,
         origin=source.origin,
-        media_type="application/pdf",
+        media_type=source.media_type or "application/pdf",
         references=writer.references,
     )
 
@@ -69,14 +84,18 @@ def _write(
             builder.failed(place, page.failed)
         elif page.lines:
             writer.page(page, place)
-        elif page.shows:
+            if page.recognised:
+                builder.recognised(place)
+        elif page.shows and not page.recognised:  # else it was read, and all was furniture
             builder.without_text(place)
         else:
             builder.blank(place)
     writer.flush()
 
 
-def _without_text(source: Source, coverage: Coverage) -> DamagedDocument | EmptyDocument:
+def _without_text(
+    source: Source, coverage: Coverage, remedy: str
+) -> DamagedDocument | EmptyDocument:
     if coverage.failed:
         reason = Counter(reason for _, reason in coverage.failed).most_common(1)[0][0]
         return DamagedDocument(f"no page of {source.name} can be read: {reason}")
@@ -85,7 +104,7 @@ def _without_text(source: Source, coverage: Coverage) -> DamagedDocument | Empty
         return EmptyDocument(f"{source.name} holds no text: all pages are blank")
     return EmptyDocument(
         f"{source.name} holds no text: {scans} of {coverage.parts} pages are pictures",
-        hint="Recognise its text first, for example with ocrmypdf",
+        hint=f"{remedy[:1].upper()}{remedy[1:]}" if remedy else "Text recognition saw none either",
     )
 
 

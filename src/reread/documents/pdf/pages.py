@@ -17,12 +17,15 @@ import pypdfium2.raw as raw
 
 from reread.documents.pdf.lines import Line, lines_of
 from reread.documents.pdf.words import Word, sheet_of
+from reread.documents.recognition import Unrecognised
 from reread.documents.source import Source
 from reread.errors import DamagedDocument
 
 _PDFIUM = threading.RLock()
 _LOST_PAGES = 200
+_MOST_DOTS = 5000  # along the longer side of a page's picture
 _TINY = 48  # pixels: enough to see whether a page shows anything
+_SMALL = 400  # and whether a scanned one does
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,11 @@ class Entry:
 
 @dataclass(slots=True)
 class PdfPage:
-    """A page as lines in reading order. `shows`: whether there is anything but text on it."""
+    """A page as lines in reading order.
+
+    `shows`: whether there is anything but text on it; `recognised`: its lines were read from its
+    picture.
+    """
 
     index: int
     label: str
@@ -45,6 +52,7 @@ class PdfPage:
     across: str = ""
     shows: bool = False
     failed: str | None = None
+    recognised: bool = False
 
 
 class PdfFile:
@@ -111,6 +119,35 @@ class PdfFile:
             lost = lost + 1 if page.failed else 0
             yield page
 
+    def picture(self, index: int, dpi: int) -> bytes:
+        """A page as a picture in shades of grey (PNM), of that many dots an inch or fewer.
+
+        Raises:
+            Unrecognised: it cannot be drawn.
+        """
+        with _PDFIUM:
+            try:
+                page = self._pdf[index]
+                scale = min(dpi / 72, _MOST_DOTS / max(1.0, *page.get_size()))
+                bitmap = page.render(scale=scale, grayscale=True)
+                data, stride = bytes(bitmap.buffer), bitmap.stride
+                width, height = bitmap.width, bitmap.height
+                bitmap.close()
+                page.close()
+            except (pdfium.PdfiumError, ValueError, MemoryError) as error:
+                raise Unrecognised(f"it cannot be drawn: {_reason(error)}") from error
+        rows = (data[at : at + width] for at in range(0, stride * height, stride))
+        return b"P5\n%d %d\n255\n" % (width, height) + b"".join(rows)
+
+    def is_white(self, index: int) -> bool:
+        """Whether nothing is to be seen on a page, whatever has been drawn there."""
+        with _PDFIUM, contextlib.suppress(pdfium.PdfiumError):
+            page = self._pdf[index]
+            white = _is_white(page, _SMALL)
+            page.close()
+            return white
+        return False
+
     def _label(self, index: int) -> str:
         try:
             return str(self._pdf.get_page_label(index)).strip()
@@ -141,10 +178,14 @@ def _shows(page: pdfium.PdfPage, *, with_text: bool) -> bool:
     if with_text or not kinds - {raw.FPDF_PAGEOBJ_TEXT}:
         return False
     # Drawings alone may be a white background; only looking tells.
-    bitmap = page.render(scale=_TINY / max(page.get_size()), grayscale=True)
+    return not _is_white(page, _TINY)
+
+
+def _is_white(page: pdfium.PdfPage, dots: int) -> bool:
+    bitmap = page.render(scale=dots / max(page.get_size()), grayscale=True)
     seen = bytes(bitmap.buffer)
     bitmap.close()
-    return any(value < 250 for value in seen)
+    return all(value >= 250 for value in seen)
 
 
 def _unreadable(source: Source, error: Exception, password: str | None) -> DamagedDocument:
