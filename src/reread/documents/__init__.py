@@ -193,7 +193,7 @@ def _exists(source: str) -> bool:
 
 def _load_file(path: Path, asked: str, limits: Limits, opened: Opened) -> Document:
     try:
-        if path.is_dir():
+        if asked.strip() and path.is_dir():  # an empty name is no name for the folder we are in
             if is_repository(path):
                 return load_folder(path, limits)
             raise SourceNotFound(
