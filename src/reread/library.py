@@ -13,14 +13,21 @@ import shutil
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from reread import config as configuration
 from reread import documents, reading
 from reread.config import Config
 from reread.documents import Recognition
-from reread.errors import ContextExceeded, SettingsError, SourceNotFound, UsageError
+from reread.errors import (
+    ContextExceeded,
+    DocumentError,
+    SettingsError,
+    SourceNotFound,
+    UsageError,
+)
 from reread.llm.wrappers import Cached, Meter, Metered, Retrying
 from reread.ports import Model, Progress
 from reread.prompts import Prompts
@@ -28,11 +35,16 @@ from reread.reading import Desk
 from reread.store import Store
 from reread.store.lexical import rank
 from reread.text import clean
-from reread.types import Answer, Document, GistMemory, Settings, Usage
+from reread.types import Answer, Collection, Document, GistMemory, Settings, Usage
 
 _log = logging.getLogger(__name__)
 
 Out = TypeVar("Out")
+Source = GistMemory | Document | str | Path
+_SHELF = "library:"  # stands for what the library holds
+_MOST_MEMBERS = (
+    30  # documents asked at once; of more, those that share most words with the question
+)
 _MOST_PLANS = 4  # each learns something, so more would mean an endpoint that contradicts itself
 
 
@@ -185,9 +197,9 @@ class Library:
         """
         return self._read(source, settings, Meter())
 
-    def _read(
-        self, source: str | Path | Document, settings: dict[str, Any], meter: Meter
-    ) -> GistMemory:
+    def _read(self, source: Source, settings: dict[str, Any], meter: Meter) -> GistMemory:
+        if isinstance(source, GistMemory):
+            return source
         document = source if isinstance(source, Document) else self.load(source)
         return self._replanned(lambda: self._read_once(document, settings, meter))
 
@@ -252,16 +264,21 @@ class Library:
     def ask(
         self,
         question: str,
-        source: GistMemory | Document | str | Path,
+        source: Source | Sequence[Source],
         *,
         options: Sequence[str] = (),
         **settings: Any,
     ) -> Answer:
         """The answer to a question about a document, which is read first if it must be.
 
+        Of several documents, those to look into are chosen by their own gists. Citations then name
+        the document, and their pages and offsets are that document's.
+
         Args:
             question: What to answer.
-            source: A memory, a document, or anything `load` takes.
+            source: A memory, a document, or anything `load` takes; a folder, a pattern or a
+                sequence of these for several; `library:` for all that was read, `library:WORDS`
+                for those whose title holds these words.
             options: The options of a multiple-choice question.
             settings: Fields of `Settings`, such as `strategy` and `max_pages`.
 
@@ -269,8 +286,9 @@ class Library:
             Error: see `reread.errors`.
         """
         meter = Meter()
-        memory = source if isinstance(source, GistMemory) else self._read(source, settings, meter)
-        self.store.add_document(memory.document)
+        memory = self._memory_of(question, source, settings, meter)
+        if not isinstance(memory, Collection):
+            self.store.add_document(memory.document)
         settings.setdefault("profile", memory.settings.profile)
         settings.setdefault("answer_each_step", memory.settings.answer_each_step)
         question, options = clean(question), [clean(option) for option in options]
@@ -279,8 +297,82 @@ class Library:
             desk = self._desk(memory.document, settings, meter)
             return reading.answer(desk, memory, question, options)
 
-        answer = self._replanned(answered)
-        return replace(answer, usage=meter.usage())
+        answer = replace(self._replanned(answered), usage=meter.usage())
+        if isinstance(memory, Collection):
+            found = tuple(reading.traced_back(memory, c) for c in answer.citations)
+            return replace(answer, citations=found)
+        return answer
+
+    # -- several documents ----------------------------------------------------------------------
+
+    def _memory_of(
+        self,
+        question: str,
+        source: Source | Sequence[Source],
+        settings: dict[str, Any],
+        meter: Meter,
+    ) -> GistMemory:
+        """The memory of a source, or one over all documents that it stands for."""
+        if isinstance(source, GistMemory):
+            return source
+        if isinstance(source, str) and source.startswith(_SHELF):
+            shelf = self._on_shelf(question, source.removeprefix(_SHELF))
+            return self._collected(shelf, settings, meter)
+        several = isinstance(source, list | tuple)
+        named: list[Source] = (
+            [*source] if isinstance(source, list | tuple) else [cast(Source, source)]
+        )
+        found: list[Source] = []
+        for one in named:
+            found += self.sources(str(one)) if isinstance(one, str | Path) else [one]
+        if len(found) == 1 and not several:
+            return self._read(found[0], settings, meter)
+        return self._collected(found, settings, meter)
+
+    def _on_shelf(self, question: str, words: str) -> list[Source]:
+        """The newest memories of the documents whose title holds the words.
+
+        Of very many, those whose title and gists share most with the question.
+        """
+        entries = [e for e in self.documents() if e["memories"]]
+        chosen = [e for e in entries if words.strip().casefold() in e["title"].casefold()]
+        if not chosen:
+            raise SourceNotFound(
+                f"the library holds no document that was read{words and f' and named {words!r}'}",
+                hint="See `reread list`",
+            )
+        if len(chosen) > _MOST_MEMBERS:
+            gists = self.store.gists()
+            ranked = rank([f"{e['title']}\n{gists[e['id']]}" for e in chosen], question)
+            chosen = [chosen[k] for k in sorted(ranked[:_MOST_MEMBERS])] or chosen[:_MOST_MEMBERS]
+        return [self.memory(e["id"]) for e in chosen]
+
+    def _collected(
+        self, sources: Sequence[Source], settings: dict[str, Any], meter: Meter
+    ) -> GistMemory:
+        """One memory over the documents behind the sources; those that cannot be read are named."""
+        members: dict[str, GistMemory] = {}
+        failed: list[tuple[str, str]] = []
+        for source in sources:
+            try:
+                one = (
+                    source
+                    if isinstance(source, GistMemory)
+                    else self._read(source, settings, meter)
+                )
+            except DocumentError as error:
+                failed.append((str(source), error.line))
+                continue
+            members.setdefault(one.document.id, one)
+        if not members:
+            raise SourceNotFound(f"none of {len(sources)} documents could be read: {failed[0][1]}")
+        towered = []
+        for member in members.values():
+            self.store.add_document(member.document)
+            desk = self._desk(member.document, settings, meter)
+            towered.append(self._replanned(partial(reading.towered, desk, member)))
+        desk = self._desk(towered[0].document, settings, meter)
+        return self._replanned(lambda: reading.collected(desk, towered, failed))
 
     def _desk(
         self,

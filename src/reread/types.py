@@ -266,6 +266,7 @@ class Citation:
     start: int = 0
     end: int = 0
     locator: str | None = None
+    document: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -301,6 +302,21 @@ class GistMemory:
     def compression_rate(self) -> float:
         """`100 * (1 - words of the gists / words of the document)`, in percent (Section 4)."""
         return compression_rate(sum(count_words(g) for g in self.gists), self.document.words)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Collection(GistMemory):
+    """Several memories as one; its pages are numbered through all of them, in their order."""
+
+    members: tuple[GistMemory, ...]
+
+    def located(self, number: int) -> tuple[GistMemory, int]:
+        """The memory that holds the page with this number, and the page's number there."""
+        for member in self.members:
+            if number <= len(member.pages):
+                return member, number
+            number -= len(member.pages)
+        raise IndexError(number)
 
 
 def compression_rate(context_words: int, document_words: int) -> float:

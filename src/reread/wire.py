@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from reread.types import Answer, Document, GistMemory, Usage
+from reread.types import Answer, Citation, Collection, Document, GistMemory, Usage
 
 
 def answer(a: Answer) -> dict[str, Any]:
@@ -14,8 +14,8 @@ def answer(a: Answer) -> dict[str, Any]:
         "answer": a.text,
         "grounded": a.grounded,
         "strategy": a.strategy,
-        "citations": [asdict(c) for c in a.citations],
-        "pages_read": list(a.pages_read),
+        "citations": [_citation(c) for c in a.citations],
+        "pages_read": [number for _, number in _read(a)],
         "thoughts_used": list(a.thoughts_used),
         "thought_kept": a.thought_kept,
         "document": document(a.document) | {"pages": len(a.memory.pages)},
@@ -23,9 +23,34 @@ def answer(a: Answer) -> dict[str, Any]:
         "usage": usage(a.usage),
         "model": a.model,
         "coverage": asdict(a.document.coverage),
+        **({"documents": _documents(a)} if isinstance(a.memory, Collection) else {}),
         **({"choice": a.choice} if a.choice is not None else {}),
         **({"fallbacks": [asdict(f) for f in a.fallbacks]} if a.fallbacks else {}),
     }
+
+
+def _citation(c: Citation) -> dict[str, Any]:
+    """A citation; the document is named where there are several."""
+    return {k: v for k, v in asdict(c).items() if k != "document" or v is not None}
+
+
+def _read(a: Answer) -> list[tuple[GistMemory, int]]:
+    """The pages read in full, each with the memory it is of and its number there."""
+    if isinstance(a.memory, Collection):
+        return [a.memory.located(number) for number in a.pages_read]
+    return [(a.memory, number) for number in a.pages_read]
+
+
+def _documents(a: Answer) -> list[dict[str, Any]]:
+    """The documents that pages were read of, or that are cited."""
+    assert isinstance(a.memory, Collection)
+    cited = {c.document for c in a.citations}
+    entries = []
+    for m in a.memory.members:
+        pages = [number for member, number in _read(a) if member is m]
+        if pages or m.document.id in cited:
+            entries.append(document(m.document) | {"pages": len(m.pages), "pages_read": pages})
+    return entries
 
 
 def document(d: Document) -> dict[str, Any]:

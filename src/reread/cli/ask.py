@@ -7,12 +7,15 @@ from typing import Annotated, Optional
 import typer
 
 from reread.cli import common
-from reread.types import Answer
+from reread.types import Answer, Collection
 
 
 def ask(
     source: Annotated[
-        str, typer.Argument(help="Path, URL, arXiv id, -, or a document's id or title.")
+        str,
+        typer.Argument(
+            help="Path, folder, URL, arXiv id, -, a document's id or title, or library: for all."
+        ),
     ],
     question: Annotated[str, typer.Argument(help="What to answer.")],
     strategy: Annotated[Optional[str], typer.Option(help="parallel, sequential or gists.")] = None,
@@ -26,6 +29,9 @@ def ask(
     no_thoughts: Annotated[
         bool, typer.Option("--no-thoughts", help="Answer from the document alone.")
     ] = False,
+    also: Annotated[
+        Optional[list[str]], typer.Option("--also", help="Another source; repeat it.")
+    ] = None,
     password: common.Password = None,
     no_ocr: common.NoOcr = False,
     library: common.LibraryPath = None,
@@ -64,7 +70,8 @@ def ask(
     }
     with common.opened(library, chosen, **config) as opened:
         known = source if password is None else opened.load(source, password=password)
-        answer = opened.ask(question, known, options=choice or ())
+        asked = [known, *also] if also else known
+        answer = opened.ask(question, asked, options=choice or ())
     if as_json:
         from reread import wire
 
@@ -75,16 +82,28 @@ def ask(
 
 def _print(answer: Answer) -> None:
     common.out(answer.text)
+    titles: dict[str | None, str] = {}
+    if isinstance(answer.memory, Collection):
+        titles = {m.document.id: f"{m.document.title}, " for m in answer.memory.members}
     for c in answer.citations:
-        place = f"page {c.page}" + (f", {c.locator}" if c.locator else "")
+        title = titles.get(c.document, "")
+        place = f"{title}page {c.page}" + (f", {c.locator}" if c.locator else "")
         mark = "" if c.status == "verified" else f" ({c.status})"
         common.out(f'  [{place}]{mark} "{" ".join(c.quote.split())}"')
     for gap in common.gaps(answer.document.coverage):
         common.say(gap)
-    read = ", ".join(map(str, answer.pages_read)) or "none"
+    read = ", ".join(_pages_read(answer)) or "none"
     used = answer.usage
     common.say(
         f"pages read again: {read} of {len(answer.memory.pages)} · {used.calls} calls"
         f" ({used.cached_calls} remembered) · {used.words_in} words in · {used.seconds:.1f} s"
         f" · {answer.model}"
     )
+
+
+def _pages_read(answer: Answer) -> list[str]:
+    """The pages read in full; with the title of their document where there are several."""
+    if not isinstance(answer.memory, Collection):
+        return [str(number) for number in answer.pages_read]
+    located = [answer.memory.located(number) for number in answer.pages_read]
+    return [f"{number} of {member.document.title}" for member, number in located]

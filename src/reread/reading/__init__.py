@@ -11,6 +11,7 @@ from dataclasses import replace
 from reread import parallel
 from reread.reading import look_up
 from reread.reading.answering import answer
+from reread.reading.collection import collected, towered, traced_back
 from reread.reading.desk import Desk
 from reread.reading.fit import fitted, gist_room
 from reread.reading.gist import Gist, gist
@@ -24,11 +25,14 @@ __all__ = [
     "Desk",
     "Profile",
     "answer",
+    "collected",
     "preset",
     "profile",
     "prompt_ids",
     "read",
     "resolve",
+    "towered",
+    "traced_back",
 ]
 
 

@@ -30,23 +30,29 @@ def levelled(desk: Desk, memory: GistMemory, room: int) -> GistMemory:
     `room` is what the window has for gists, in tokens: a third is for the top level, a sixth at
     most for what one section holds.
     """
+    levels, fallbacks = levels_over(desk, pages_as_sections(memory), room, room // 3)
+    return replace(memory, levels=levels, fallbacks=(*memory.fallbacks, *fallbacks))
+
+
+def levels_over(
+    desk: Desk, sections: Level, room: int, enough: int
+) -> tuple[tuple[Level, ...], tuple[Fallback, ...]]:
+    """Levels over `sections` until one takes at most `enough` tokens, or is a single section."""
     levels: list[Level] = []
     fallbacks: list[Fallback] = []
-    below = pages_as_sections(memory)
-    while len(below) > 1 and _tokens(desk, below) > room // 3:
+    workers = desk.model.capabilities.workers
+    while len(sections) > 1 and _tokens(desk, sections) > enough:
         made: list[Section] = []
-        groups = list(_groups(desk, below, room // 6))
-        workers = desk.model.capabilities.workers
+        groups = _groups(desk, sections, room // 6)
         for section, fallback in parallel.map_ordered(
             lambda group: _section(desk, group), groups, workers=workers
         ):
             made.append(section)
             fallbacks += [fallback] if fallback else []
-            note = f"level {len(levels) + 2}"
-            desk.report("levels", section.last, len(memory.pages), note)
-        below = tuple(made)
-        levels.append(below)
-    return replace(memory, levels=tuple(levels), fallbacks=(*memory.fallbacks, *fallbacks))
+            desk.report("levels", section.last, sections[-1].last, f"level {len(levels) + 2}")
+        sections = tuple(made)
+        levels.append(sections)
+    return tuple(levels), tuple(fallbacks)
 
 
 def pages_as_sections(memory: GistMemory) -> Level:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reread.reading.marks import Marks
-from reread.types import GistMemory, Section
+from reread.types import Collection, GistMemory, Section
 
 APPENDED = "Pages read again in full:"
 LOOKED_INTO = "What was looked into:"
@@ -62,12 +62,20 @@ def render(
         parts += [LOOKED_INTO] if shown else []
     for page in shown:
         text = in_place.get(page.number, memory.gists[page.number - 1])
-        parts.append(f"{tags.page(page.number)}\n{text}")
+        parts.append(f"{_tagged(memory, tags, page.number)}\n{text}")
     visible = {page.number for page in shown} if in_place else set()
     after = [number for number in opened if number not in visible]
     parts += [APPENDED] if after else []
-    parts += [f"{tags.page(number)}\n{full[number]}" for number in after]
+    parts += [f"{_tagged(memory, tags, number)}\n{full[number]}" for number in after]
     return "\n\n".join(parts)
+
+
+def _tagged(memory: GistMemory, tags: Tags, number: int) -> str:
+    """A page's tag, and where there are several documents, the title of its own."""
+    tag = tags.page(number)
+    if not isinstance(memory, Collection):
+        return tag
+    return f"{tag}\n(From: {memory.located(number)[0].document.title})"
 
 
 def top(memory: GistMemory, tags: Tags) -> list[str]:

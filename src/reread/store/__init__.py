@@ -251,6 +251,11 @@ class Store:
         )
         return [_memory(row, document) for row in rows]
 
+    def gists(self) -> dict[str, str]:
+        """The gists of the newest memory of each document, as one text, by the document's id."""
+        rows = self._all("SELECT document_id, gists FROM memories ORDER BY at")
+        return {document_id: "\n".join(json.loads(gists)) for document_id, gists in rows}
+
     # -- the file -------------------------------------------------------------------------------
 
     def _prepare(self) -> bool:
