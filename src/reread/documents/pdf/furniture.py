@@ -90,9 +90,15 @@ def _outermost(
 ) -> Sequence[_Edge]:
     """Those lines of one edge, from the outermost inwards, that stand in slots and by themselves.
 
-    A line close to the next is the first of a text, however often it repeats.
+    A line close to the next is the first of a text, however often it repeats. A foot of two lines
+    has only the first of them in a slot.
     """
-    count = next((k for k, edge in enumerate(edges) if edge.slot not in slots), len(edges))
+    count = 0
+    for k, edge in enumerate(edges):
+        if edge.slot in slots:
+            count = k + 1
+        elif k or len(edges) == 1 or not _touch(edge.line, edges[1].line):
+            break
     while count and not edges[count - 1].bare:
         line = edges[count - 1].line
         taken = {id(edge.line) for edge in edges[:count]}
