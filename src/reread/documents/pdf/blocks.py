@@ -26,7 +26,9 @@ _CAPTION = re.compile(
     r"(?:\]|\s*[:.|—–]|\s*$|\s+(?-i:[A-Z]))",
     re.I,
 )
+_ADDRESS = re.compile(r"(?:https?:|www\.)\S*$")
 _SMALL = 0.93  # notes are set smaller than this share of the text's size
+_RAGGED = 0.12  # of a column's width: so much room is left at the ends of lines set ragged
 _GAP = 1.3  # a distance this many times the usual one is a gap
 
 
@@ -154,6 +156,8 @@ class _Region:
             return None
         if block.entry and self._opens_entry(k - 1):
             return block
+        if self._address_goes_on(k):
+            return block
         kind = self._kind(k)
         if kind in ("caption", "list") or self._gap(k):
             return None
@@ -164,6 +168,15 @@ class _Region:
         ):
             return None
         return self._by_shape(block, k)
+
+    def _address_goes_on(self, k: int) -> bool:
+        """Whether line `k` is the rest of a web address, or one that a sentence leads to."""
+        line, before = self._lines[k], plain(self._lines[k - 1].text)
+        words = plain(line.text).split()
+        if self._gap(k) or not line.mono or len(words) != 1 or self._lines[k - 1].mono:
+            return False
+        led_to = words[0].startswith(("http://", "https://", "www."))
+        return bool(_ADDRESS.search(before)) or (led_to and not _ended(self._lines[k - 1]))
 
     def _same_heading(self, block: Block, k: int) -> bool:
         line, before = self._lines[k], block.lines[-1]
@@ -202,7 +215,10 @@ class _Region:
         first = plain(line.text).split(" ", 1)[0]
         width = (line.x1 - line.x0) / max(1, len(line.text)) * (len(first) + 1)
         free = before.x0 - line.left if line.rtl else self._rights[k - 1] - before.x1
-        return free > width + 0.5 * line.size
+        least = width + 0.5 * line.size
+        if first[:1].islower() and plain(before.text)[-1:].islower():
+            least = max(least, _RAGGED * (line.right - line.left))  # the sentence goes on
+        return free > least
 
     def _local_rights(self) -> list[float]:
         """How far text reaches around each line: farther lines elsewhere do not count."""

@@ -39,8 +39,8 @@ def entries_of(lines: Sequence[Line]) -> list[bool]:
 
 
 def is_contents(entries: Sequence[bool]) -> bool:
-    """Whether a column with these entries is a table of contents."""
-    return sum(entries) >= _FEWEST
+    """Whether a column with these entries is a table of contents, or the last lines of one."""
+    return sum(entries) >= _FEWEST or (bool(entries) and all(entries))
 
 
 def begins_entry(line: Line) -> bool:
@@ -56,7 +56,7 @@ class Places:
 
     def lead(self, entries: Sequence[str]) -> bool:
         """Whether the numbers of these entries are the pages of their titles."""
-        return sum(map(self._leads, entries)) > _MOST * len(entries)
+        return sum(map(self._leads, entries)) > _MOST * len(entries) > 0
 
     def _leads(self, entry: str) -> bool:
         title, number = _divided(entry)

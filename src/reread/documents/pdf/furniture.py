@@ -73,7 +73,7 @@ def remove_furniture(pages: Sequence[PdfPage]) -> dict[int, str]:
     numbers: dict[int, str] = {}
     gone: set[int] = set()
     for (index, _), group in groupby(edges, key=lambda e: (e.page, e.at_top)):
-        for edge in _outermost(list(group), slots, pages[index]):
+        for edge in _furniture(list(group), slots, counting, pages[index]):
             gone.add(id(edge.line))
             if edge.number and (edge.bare or edge.shift in counting):
                 numbers.setdefault(index, edge.number)
@@ -83,6 +83,20 @@ def remove_furniture(pages: Sequence[PdfPage]) -> dict[int, str]:
         page.lines = [x for x in page.lines if id(x) not in gone and not _is_carry(x)]
     _drop_repeated_across(pages)
     return numbers
+
+
+def _furniture(
+    edges: Sequence[_Edge],
+    slots: set[tuple[bool, int]],
+    counting: set[tuple[bool, int]],
+    page: PdfPage,
+) -> Iterable[_Edge]:
+    """What of one edge goes: the outermost lines, and page numbers that count wherever they are."""
+    outermost = _outermost(edges, slots, page)
+    yield from outermost
+    for edge in edges[len(outermost) :]:
+        if edge.bare and edge.slot in slots and edge.shift in counting:
+            yield edge
 
 
 def _outermost(

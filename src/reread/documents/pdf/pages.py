@@ -24,6 +24,8 @@ from reread.errors import DamagedDocument
 _PDFIUM = threading.RLock()
 _LOST_PAGES = 200
 _MOST_DOTS = 5000  # along the longer side of a page's picture
+_MOST_ANNOTATIONS = 10_000  # of a page; the rest of a damaged file is not looked at
+_DONE = raw.FLATTEN_SUCCESS
 _TINY = 48  # pixels: enough to see whether a page shows anything
 _SMALL = 400  # and whether a scanned one does
 
@@ -154,8 +156,16 @@ class PdfFile:
         except (pdfium.PdfiumError, UnicodeDecodeError):
             return ""
 
+    def _open(self, index: int) -> pdfium.PdfPage:
+        """A page with what was filled in and written onto it as part of its text."""
+        page = self._pdf[index]
+        if not _written_on(page) or raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) != _DONE:
+            return page
+        page.close()
+        return self._pdf[index]
+
     def _fill(self, page: PdfPage) -> None:
-        opened = self._pdf[page.index]
+        opened = self._open(page.index)
         try:
             sheet = sheet_of(opened)
             page.height = sheet.height
@@ -164,6 +174,17 @@ class PdfFile:
             page.shows = _shows(opened, with_text=bool(page.lines))
         finally:
             opened.close()
+
+
+def _written_on(page: pdfium.PdfPage) -> bool:
+    """Whether there are fields of a form, or text that was put onto the page later."""
+    for number in range(min(raw.FPDFPage_GetAnnotCount(page), _MOST_ANNOTATIONS)):
+        annotation = raw.FPDFPage_GetAnnot(page, number)
+        kind = raw.FPDFAnnot_GetSubtype(annotation)
+        raw.FPDFPage_CloseAnnot(annotation)
+        if kind in (raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP):
+            return True
+    return False
 
 
 def _running(words: list[Word]) -> str:
