@@ -18,6 +18,7 @@ _NUMBER = r"(?:\d{1,4}|[ivxlc]{1,8})"
 _DOTTED = re.compile(rf"(?:\s?[.·…_]){{4,}}\s*{_NUMBER}$")
 _BARE = re.compile(rf"(?<=\S)\s+{_NUMBER}$")
 _COUNTED = re.compile(r"(?:[A-Z]|\d+)(?:\.\d+)*\.?\s|(?:chapter|part|appendix)\b", re.I)
+_LAST = frozenset("0123456789ivxlc")  # what a number ends in
 _FEWEST = 3  # dotted lines in a column that make it contents
 _MOST = 0.5  # of the entries of a page: where more lead to their titles, all numbers are pages
 _NUMBERS_BEFORE = re.compile(
@@ -27,7 +28,7 @@ _NUMBERS_BEFORE = re.compile(
 
 def entries_of(lines: Sequence[Line]) -> list[bool]:
     """For each line of a column whether it ends an entry: with dots, or a number below theirs."""
-    dotted = [bool(_DOTTED.search(_bare(line))) for line in lines]
+    dotted = [line.text[-1:] in _LAST and bool(_DOTTED.search(_bare(line))) for line in lines]
     if sum(dotted) < _FEWEST:
         return dotted
     edges = sorted(line.x1 for line, is_dotted in zip(lines, dotted, strict=True) if is_dotted)

@@ -27,9 +27,9 @@ class Headings:
     """Knows the headings of one document. `body` is the type size of most of its text."""
 
     def __init__(self, pages: Sequence[PdfPage], outline: Iterable[Entry]) -> None:
-        self._entries: dict[int, list[Entry]] = defaultdict(list)
+        self._entries: dict[int, list[tuple[str, Entry]]] = defaultdict(list)
         for entry in outline:
-            self._entries[entry.page].append(entry)
+            self._entries[entry.page].append((title_key(entry.title), entry))
         self._outlined = sum(map(len, self._entries.values())) >= _OUTLINED
         sizes = Counter[float]()
         for page in pages:
@@ -53,10 +53,11 @@ class Headings:
 
     def entry(self, text: str, page: int) -> Entry | None:
         """The entry of the outline that a heading on the page is, None where it is none."""
+        entries = self._entries.get(page)
+        if not entries:
+            return None
         key = title_key(text)
-        return next(
-            (e for e in self._entries.get(page, ()) if _agree(key, title_key(e.title))), None
-        )
+        return next((entry for title, entry in entries if _agree(key, title)), None)
 
     def level(self, text: str, lines: Sequence[Line], page: int) -> int:
         """The level of a heading, from 1; 0 for one that opens no section."""
@@ -100,10 +101,11 @@ class Headings:
 
     def _in_outline(self, line: Line, text: str, index: int) -> bool:
         """Whether a line that is set as a heading is a title of the outline, or a part of one."""
-        key, entries = title_key(text), self._entries.get(index, ())
-        if line.size >= _LARGER * self.body:
-            return any(_agree(key, title_key(e.title)) for e in entries)
-        return line.bold and any(key == title_key(e.title) for e in entries)
+        entries, large = self._entries.get(index), line.size >= _LARGER * self.body
+        if not entries or not (large or line.bold):
+            return False
+        key = title_key(text)
+        return any(_agree(key, title) if large else key == title for title, _ in entries)
 
     def _bold_alone(self, lines: Sequence[Line], k: int, text: str) -> bool:
         line = lines[k]

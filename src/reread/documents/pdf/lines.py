@@ -11,7 +11,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 
 from reread.documents.pdf.words import Word
@@ -63,18 +63,14 @@ class Line:
     region: int = 0
     left: float = 0.0
     right: float = 0.0
+    x0: float = field(init=False)
+    x1: float = field(init=False)
+    text: str = field(init=False)
 
-    @property
-    def x0(self) -> float:
-        return min(c.x0 for c in self.cells)
-
-    @property
-    def x1(self) -> float:
-        return max(c.x1 for c in self.cells)
-
-    @property
-    def text(self) -> str:
-        return " ".join(c.text for c in self.cells)
+    def __post_init__(self) -> None:
+        self.x0 = min([c.x0 for c in self.cells])
+        self.x1 = max([c.x1 for c in self.cells])
+        self.text = " ".join([c.text for c in self.cells])
 
 
 @dataclass(slots=True)

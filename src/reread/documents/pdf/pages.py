@@ -26,6 +26,7 @@ _LOST_PAGES = 200
 _MOST_DOTS = 5000  # along the longer side of a page's picture
 _MOST_ANNOTATIONS = 10_000  # of a page; the rest of a damaged file is not looked at
 _DONE = raw.FLATTEN_SUCCESS
+_MANY_LINES = 20
 _TINY = 48  # pixels: enough to see whether a page shows anything
 _SMALL = 400  # and whether a scanned one does
 
@@ -69,6 +70,7 @@ class PdfFile:
             try:
                 self._pdf = pdfium.PdfDocument(source.data, password=password)
                 self._count = len(self._pdf)
+                self._pdf.init_forms()  # draws what was filled in, where the file does not
             except (pdfium.PdfiumError, ValueError) as error:
                 raise _unreadable(source, error, password) from error
 
@@ -171,7 +173,8 @@ class PdfFile:
             page.height = sheet.height
             page.lines = lines_of(sheet.words)
             page.across = _running(sheet.across)
-            page.shows = _shows(opened, with_text=bool(page.lines))
+            # Of many lines some are text: furniture does not take them all.
+            page.shows = len(page.lines) > _MANY_LINES or _shows(opened, bool(page.lines))
         finally:
             opened.close()
 
@@ -191,7 +194,7 @@ def _running(words: list[Word]) -> str:
     return "".join((w.before and " ") + w.text for w in words).strip()
 
 
-def _shows(page: pdfium.PdfPage, *, with_text: bool) -> bool:
+def _shows(page: pdfium.PdfPage, with_text: bool) -> bool:
     """Whether there are images or, on a page without text, whether anything is to be seen."""
     kinds = {item.type for item in page.get_objects(max_depth=3)}
     if raw.FPDF_PAGEOBJ_IMAGE in kinds:
