@@ -27,6 +27,7 @@ _CAPTION = re.compile(
     re.I,
 )
 _ADDRESS = re.compile(r"(?:https?:|www\.)\S*$")
+_ADDRESS_CUT = re.compile(r"(?:https?:|www\.\S*[/.=&?_-]|https?://\S*[/.=&?_-])$")
 _SMALL = 0.93  # notes are set smaller than this share of the text's size
 _RAGGED = 0.12  # of a column's width: so much room is left at the ends of lines set ragged
 _GAP = 1.3  # a distance this many times the usual one is a gap
@@ -171,12 +172,14 @@ class _Region:
 
     def _address_goes_on(self, k: int) -> bool:
         """Whether line `k` is the rest of a web address, or one that a sentence leads to."""
-        line, before = self._lines[k], plain(self._lines[k - 1].text)
+        line, before = self._lines[k], self._lines[k - 1]
         words = plain(line.text).split()
-        if self._gap(k) or not line.mono or len(words) != 1 or self._lines[k - 1].mono:
+        if self._gap(k) or not line.mono or len(words) != 1:
             return False
-        led_to = words[0].startswith(("http://", "https://", "www."))
-        return bool(_ADDRESS.search(before)) or (led_to and not _ended(self._lines[k - 1]))
+        begins = words[0].startswith(("http://", "https://", "www."))
+        if before.mono:  # a list of addresses has each on a line of its own
+            return not begins and bool(_ADDRESS_CUT.search(plain(before.text)))
+        return bool(_ADDRESS.search(plain(before.text))) or (begins and not _ended(before))
 
     def _same_heading(self, block: Block, k: int) -> bool:
         line, before = self._lines[k], block.lines[-1]
