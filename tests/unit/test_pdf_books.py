@@ -195,6 +195,8 @@ def test_a_page_number_over_another_foot_is_no_text() -> None:
         ("pages 1208–", "1214.", "pages 1208–1214."),
         ("a d-", "dimensional space", "a d-dimensional space"),
         ("the extraor-", "dinary", "the extraordinary"),
+        ("named libfox.so.3.", "0.1 here", "named libfox.so.3.0.1 here"),
+        ("It is in part 3.", "4 foxes", "It is in part 3. 4 foxes"),
     ],
 )
 def test_what_was_divided_at_a_line_end_is_whole(before: str, after: str, joined: str) -> None:
@@ -212,10 +214,56 @@ def test_an_address_in_other_type_belongs_to_its_sentence() -> None:
 
 
 def test_lines_set_ragged_are_one_sentence() -> None:
-    rows = wrapped(FOX[:-1].lower() + ", " + FOX)
-    rows[1] = rows[1].rsplit(" ", 1)[0]  # the next word would have fitted, but no more
-    page = lines(72, 100, rows)
-    assert texts(load(Pdf(pages=[page]))) == [" ".join(rows)]
+    rows = ["the quick brown fox jumps over the lazy dog and runs away again and"]
+    rows += ["it comes back to the lazy dog and jumps over the brown fox but"]
+    rows += ["no dog was ever so lazy as the one over which the foxes jump, and"]
+    rows += ["so it is to this day."]
+    assert 20 < width_of(rows[0]) - width_of(rows[1]) < 0.12 * width_of(rows[0])  # "no" has room
+    assert texts(load(Pdf(pages=[lines(72, 100, rows)]))) == [" ".join(rows)]
+
+
+# -- paragraphs and code ------------------------------------------------------------------------
+
+
+def test_an_indented_paragraph_goes_on_over_the_page() -> None:
+    rows = wrapped(f"{FOX} {FOX} {FOX} {FOX}")
+    above = lines(72, 100, ["Term"], font="F2")
+    first = above + lines(97, 112, rows[:3])
+    second = lines(97, 100, rows[3:]) + lines(72, 200, wrapped(f"{FOX} {FOX}"))
+    found = texts(load(Pdf(pages=[first, second])))
+    assert found[1:] == [f"{FOX} {FOX} {FOX} {FOX}", f"{FOX} {FOX}"]
+
+
+def test_what_follows_a_gap_is_no_rest_of_an_unfinished_paragraph() -> None:
+    rows = wrapped(FOX[:-1])
+    width = max(map(width_of, rows))
+    full = [row for row in rows if width_of(row) > 0.95 * width]
+    page = lines(72, 100, full) + lines(72, 140, wrapped(f"{FOX} {FOX}"))
+    assert texts(load(Pdf(pages=[page]))) == [" ".join(full), f"{FOX} {FOX}"]
+
+
+def test_code_keeps_its_gaps_and_is_no_table() -> None:
+    code = ["RUN          = start -a", "PROGRAM      = start -b", "SCRIPT       = start -c"]
+    page = lines(72, 100, wrapped(f"{FOX} {FOX}"))
+    for k, row in enumerate(code):
+        page += text(72, 180 + 12 * k, row[:7].strip(), font="F3")
+        page += text(72 + 6 * 13, 180 + 12 * k, row[13:], font="F3")
+    assert texts(load(Pdf(pages=[page])), "code") == ["\n".join(code)]
+
+
+def test_a_line_of_names_in_code_is_a_line_of_its_paragraph() -> None:
+    page = lines(72, 100, wrapped(f"{FOX} {FOX}")) + text(72, 160, "The")
+    page += text(92, 160, "first_of_all, second_of_all, third_of_all, fourth_of_all,", font="F3")
+    page += lines(72, 172, ["and others are names that must not be used in the forest by foxes."])
+    found = texts(load(Pdf(pages=[page])))[-1]
+    assert found.startswith("The first_of_all, second_of_all, third_of_all, fourth_of_all, and")
+
+
+def test_a_typescript_is_text() -> None:
+    rows = wrapped(f"{FOX} {FOX} {FOX}", 220)
+    document = load(Pdf(pages=[lines(72, 100, rows, font="F3")]))
+    assert {p.kind for p in document.paragraphs} == {"text"}
+    assert document.text.replace("\n\n", " ") == f"{FOX} {FOX} {FOX}"
 
 
 # -- forms --------------------------------------------------------------------------------------

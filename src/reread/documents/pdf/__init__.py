@@ -60,6 +60,7 @@ def document_of(
 ) -> Document:
     """The document of pages, in order; see `load`."""
     printed = remove_furniture(pages)
+    _read_typescript_as_text(pages)
     headings = Headings(pages, outline)
     words = Vocabulary()
     for page in pages:
@@ -83,6 +84,15 @@ def document_of(
         media_type=source.media_type or "application/pdf",
         references=writer.references,
     )
+
+
+def _read_typescript_as_text(pages: Sequence[PdfPage]) -> None:
+    """Takes type of fixed width for code only where it is not the type of the text itself."""
+    lines = [line for page in pages for line in page.lines]
+    fixed = sum(len(line.text) for line in lines if line.mono)
+    if 2 * fixed > sum(len(line.text) for line in lines):
+        for line in lines:
+            line.mono = False
 
 
 def _write(

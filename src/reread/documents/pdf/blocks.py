@@ -277,6 +277,8 @@ class _Region:
                 if last and line.cells[0].x0 > min(columns)[1]:
                     last = rows + 1
             rows += 1
+        if all(line.mono for line in self._lines[k : k + last]):
+            return 0  # code, which keeps its gaps
         full = sum(self._is_row(x) for x in self._lines[k : k + last])
         return last if full >= max(2, 0.4 * last) and self._looks_set_apart(k, last) else 0
 

@@ -16,6 +16,7 @@ _NO_SPACES = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]"
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _ADDRESS = re.compile(r"(?:https?:|www\.)\S*[/=&?_#-]$|https?:$|(?:https?://|www\.)\S+\.$")
 _PATH = re.compile(r"(?:^|\s)[~.]?/(?:[!-~]*[/._=])?$")
+_VERSION = re.compile(r"\(?[A-Za-z]\w*[._][\w.]*\d\.$|[A-Za-z]\w*_\d+\.$")
 _RANGE = re.compile(r"\w[–−]$")
 _PREFIXES = frozenset(
     "non self multi semi pseudo quasi ex half cross well long short high low".split()
@@ -59,7 +60,9 @@ class Vocabulary:
         goes_on = after[0].islower() or after[0].isdigit()
         if _ADDRESS.search(last) and (goes_on or last[-1] != "."):
             return before + after
-        if (goes_on and _PATH.match(last)) or (after[0].isdigit() and _RANGE.search(last)):
+        if goes_on and _PATH.match(last):
+            return before + after
+        if after[0].isdigit() and (_RANGE.search(last) or _VERSION.match(last)):
             return before + after
         return f"{before} {after}"
 

@@ -50,6 +50,7 @@ class Writer:
         self._open: Piece | None = None  # a paragraph that may go on in the next column
         self._last: Line | None = None  # its last line so far
         self._ends = False  # whether it is known to be whole
+        self._turned = False  # whether the page was turned since
         self._waiting: list[Piece] = []  # what follows the open paragraph
         self._foot: list[Block] = []  # notes of the page that were not called yet
         self._notes: list[Piece] = []  # notes of the page, or of the chapter so far
@@ -63,6 +64,7 @@ class Writer:
         """Adds a page's blocks; `place` begins the locators of what begins on it."""
         text = [block for block in blocks if block.kind != "note"]
         self._builder.part(place)
+        self._turned = True
         if self._chapters.starts(page.index) and not self._shows_chapter(text, page.index):
             self.end_chapter()
         self._foot = [block for block in blocks if block.kind == "note"]
@@ -116,18 +118,23 @@ class Writer:
             return False
         if self._ends or _FINISHED.search(self._open.text[-20:]):
             return False
-        if block.kind != "text" or block.indented or block.lines[0].mono:
+        if block.kind != "text" or block.lines[0].mono or _begins_anew(block, self._last):
             return False
         if abs(block.size - self._last.size) > 0.05 * block.size:
             return False
         first = block.text.lstrip("“\"'(")[:1]
-        return first.islower() or self._last.x1 > self._last.right - 2 * self._last.size
+        if first.islower():
+            return True
+        below = not self._turned and block.lines[0].region == self._last.region
+        if below and (first.isupper() or not first.isalpha()):
+            return False  # within a column there was a reason to begin anew
+        return self._last.x1 > self._last.right - 2 * self._last.size
 
     def _resume(self, block: Block) -> None:
         if self._open is not None and self._last is not None:
             rest = self._text(block)
             self._open.text = self._words.joined(self._open.text, rest, spaced=self._last.spaced)
-            self._last = block.lines[-1]
+            self._last, self._turned = block.lines[-1], False
 
     # -- blocks ---------------------------------------------------------------------------------
 
@@ -158,7 +165,7 @@ class Writer:
         self._open = self._piece(text, block.kind)
         self._ends = block.entry
         self._open.tight = block.tight and block.kind == "list"
-        self._last = block.lines[-1]
+        self._last, self._turned = block.lines[-1], False
 
     def _heading(self, block: Block, page: PdfPage, later: Sequence[Block]) -> None:
         self.flush()
@@ -256,6 +263,15 @@ class Writer:
             spaced = k > 0 and lines[k - 1].spaced
             text = self._words.joined(text, piece.strip(), spaced=spaced)
         return text
+
+
+def _begins_anew(block: Block, last: Line) -> bool:
+    """Whether a block is indented as first lines are: farther in than the line it may go on."""
+    line = block.lines[0]
+    if not block.indented:
+        return False
+    shift, inner = line.x0 - last.x0, (line.x0 - line.left) - (last.x0 - last.left)
+    return min(abs(shift), abs(inner)) > 0.7 * line.size
 
 
 def _lists_references(title: str, later: Sequence[Block]) -> bool:
