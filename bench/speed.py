@@ -69,7 +69,7 @@ def main() -> None:
 
 def _section(others: str, runs: int) -> str:
     rows = [
-        f"Median of {runs} runs, imports not counted, each tool as it is without options. *Times "
+        f"Processor seconds, median of {runs} runs, imports apart, tools without options. *Times "
         "ours*: how much longer it took than reread. *Words* are runs of letters and digits that "
         "were found; *recovered*: the share of the words of the manual's own plain text that were "
         "found, anywhere and in the same order. pypdfium2 gives what is drawn in the order it was "
@@ -129,7 +129,7 @@ def _cells(one: Timed, ours: Timed, expected: list[str] | None) -> tuple[str, ..
             f"{100 * found[0] / len(expected):.1f} %",
             f"{100 * found[1] / len(expected):.1f} %",
         )
-    return f"{seconds:.3f}", "" if one is ours else f"{ratio:.1f}", f"{len(words):,}", *shares
+    return f"{seconds:.3f}", "" if one is ours else f"{ratio:.2g}", f"{len(words):,}", *shares
 
 
 def _written(section: str) -> str:
