@@ -17,10 +17,15 @@ from pathlib import Path
 
 from agreement import DATA, MANUAL, manual_table
 from reread.documents import EXTENSIONS, LOADERS, load_bytes
+from reread.documents.languages import CODE, NOTEBOOK
+from reread.documents.repository import load_folder
 from reread.errors import Error
 from reread.types import Document, ParagraphKind
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "formats.md"
+
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_OPEN = "application/vnd.oasis.opendocument"
 
 # Media type -> its name for people, and what its loader keeps and leaves out.
 KEEPS = {
@@ -54,15 +59,62 @@ KEEPS = {
         "Chapters in the order of the book, places by its contents and printed pages; notes, "
         "tables, code, formulas. A damaged chapter is named and the rest read.",
     ),
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": (
+    f"{_OFFICE}.wordprocessingml.document": (
         "DOCX",
         "The text as with all changes accepted: headings, lists with their numbers, tables, notes, "
         "text boxes, formulas as LaTeX.",
     ),
+    f"{_OFFICE}.spreadsheetml.sheet": (
+        "XLSX",
+        "The sheets a person sees, row by row, values as they are shown. Hidden sheets, rows and "
+        "columns are left out.",
+    ),
+    f"{_OFFICE}.presentationml.presentation": (
+        "PPTX",
+        "What each slide shows in reading order, then its notes; titles are headings. Hidden "
+        "slides and what stands on every slide are left out.",
+    ),
+    f"{_OPEN}.text": (
+        "ODT",
+        "The text as with all changes accepted, with notes and text boxes. Not comments, headers "
+        "and footers.",
+    ),
+    f"{_OPEN}.spreadsheet": (
+        "ODS",
+        "As XLSX: the sheets a person sees, with the texts that their cells show.",
+    ),
+    f"{_OPEN}.presentation": ("ODP", "What each slide shows in its order, then its notes."),
+    "application/rtf": (
+        "RTF",
+        "The text as with all changes accepted: headings, lists, tables, notes. Not comments, "
+        "pictures, headers and footers.",
+    ),
+    "text/csv": ("CSV", "Rows; the separator is found from the text."),
+    "text/tab-separated-values": ("TSV", "Rows; the separator is found from the text."),
+    "text/vtt": (
+        "WebVTT",
+        "What was said, cues of one speaker together; speaker and time are the place. Styles and "
+        "comments are left out.",
+    ),
+    "application/x-subrip": ("SubRip", "As WebVTT."),
+    "application/x-tex": (
+        "LaTeX",
+        "The paper as it is set: headings, paragraphs, formulas, tables, notes. Files it includes "
+        "are named and never opened.",
+    ),
+    "application/jats+xml": (
+        "JATS",
+        "Title, authors and abstract, then the body as HTML is read; the references kept apart.",
+    ),
+    CODE: (
+        "Source code",
+        "The source itself, cut between definitions; places are file, line and definition.",
+    ),
+    NOTEBOOK: ("Notebook", "Cells in order: text, code, and the beginning of what it put out."),
 }
 
 # Folders that are one source: path below the data -> what loads them. Their files get no rows.
-FOLDERS: dict[str, Callable[[Path], Document]] = {}
+FOLDERS: dict[str, Callable[[Path], Document]] = {"code-repo/pdfplumber": load_folder}
 
 _LICENCES = ("LICENSE", "copyright")
 _PARTS_OF_ONE = (MANUAL / "html", MANUAL / "rst")  # measured as a whole, or the manual's source
@@ -159,7 +211,7 @@ def _row(name: str, path: Path) -> tuple[str, ...]:
         return "", "", "", f"refused: {error.line}", f"{time.perf_counter() - start:.2f}"
     seconds = f"{time.perf_counter() - start:.2f}"
     known = KEEPS.get(document.media_type)
-    kind = known[0] if known else document.media_type
+    kind = known[0] if known else "folder" if path.is_dir() else document.media_type
     return kind, f"{document.words:,}", _parts(document), _kept(document), seconds
 
 
@@ -172,7 +224,12 @@ def _load(name: str, path: Path) -> Document:
 def _parts(document: Document) -> str:
     c = document.coverage
     said = [f"{c.read}/{c.parts}"]
-    named = (("without text", c.without_text), ("blank", c.blank), ("failed", c.failed))
+    named = (
+        ("without text", c.without_text),
+        ("blank", c.blank),
+        ("failed", c.failed),
+        ("left out", c.left_out),
+    )
     said += [f"{len(parts)} {name}" for name, parts in named if parts]
     return ", ".join(said)
 

@@ -95,7 +95,7 @@ class TextBuilder:
 
     def at(self, place: str | None) -> None:
         """Begins a place within the part: the locators of what follows begin with it."""
-        self._place = place
+        self.place = place
 
     def left_out(self, part: str, reason: str) -> None:
         """Notes what is left out on purpose, such as a hidden sheet; it counts as no part."""
