@@ -26,6 +26,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "formats.md"
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _OPEN = "application/vnd.oasis.opendocument"
+_PICTURES = "The text on the picture, where Tesseract is installed to recognise it."
 
 # Media type -> its name for people, and what its loader keeps and leaves out.
 KEEPS = {
@@ -51,8 +52,8 @@ KEEPS = {
         "whole; headings by the outline or by type; tables as rows, code with its indents, forms "
         "with what was filled in, right-to-left text. Places are the printed page numbers. "
         "Footnotes stand at the end of their chapter, or after their page where the file has no "
-        "outline. Running heads, page numbers and the numbers in a table of contents are left out; "
-        "pages that are pictures are named.",
+        "outline. Running heads, page numbers and the numbers in a table of contents are left out. "
+        "Pages that are pictures are recognised where Tesseract is installed, else named.",
     ),
     "application/epub+zip": (
         "EPUB",
@@ -110,6 +111,9 @@ KEEPS = {
         "Source code",
         "The source itself, cut between definitions; places are file, line and definition.",
     ),
+    "image/jpeg": ("JPEG", _PICTURES),
+    "image/png": ("PNG", _PICTURES),
+    "image/tiff": ("TIFF", _PICTURES),
     NOTEBOOK: ("Notebook", "Cells in order: text, code, and the beginning of what it put out."),
 }
 
