@@ -1,8 +1,9 @@
 # Everything runs in .venv, which is made when it is missing. `make` alone formats, lints, checks
-# types and tests.
+# types and tests. What `make bench` compares with has an environment of its own, .venv-bench.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OTHERS := .venv-bench
 
 .PHONY: all demo test bench format lint types clean
 
@@ -16,8 +17,9 @@ test: $(VENV)/.dev
 	$(BIN)/reread models pull
 	$(BIN)/python -m pytest
 
-bench: $(VENV)/.dev
+bench: $(VENV)/.dev $(OTHERS)/.done
 	$(BIN)/python bench/run.py
+	$(BIN)/python bench/speed.py --others $(OTHERS)/bin/python
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format
@@ -32,7 +34,7 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(OTHERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -45,3 +47,8 @@ $(VENV)/.user: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[all]' --group dev
 	touch $@ $(VENV)/.user
+
+$(OTHERS)/.done: bench/others.txt
+	$(PYTHON) -m venv $(OTHERS)
+	$(OTHERS)/bin/python -m pip install --quiet --requirement bench/others.txt
+	touch $@

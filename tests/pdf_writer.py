@@ -19,9 +19,10 @@ _NARROW |= dict.fromkeys("cksvxyzJ", 5.0) | {"w": 7.22, "M": 8.33, "W": 9.44}
 class Pdf:
     """A PDF in the making: `pages` are content streams as drawn by `text` and its like.
 
-    `outline` are (title, index of the page). `labels` are entries of the page label tree, such as
-    `0 << /S /r >>`. `letters` is what the codes from 0x80 on mean in the font F9. `turned` are
-    pages with their rotation.
+    `outline` are (title, index of the page). `fields` are forms' fields as (x, y, what was filled
+    in) by the index of their page; nothing draws them but the reader. `labels` are entries of the
+    page label tree, such as `0 << /S /r >>`. `letters` is what the codes from 0x80 on mean in the
+    font F9. `turned` are pages with their rotation.
     """
 
     pages: list[str]
@@ -30,6 +31,7 @@ class Pdf:
     title: str = ""
     letters: str = ""
     turned: dict[int, int] = field(default_factory=dict)
+    fields: dict[int, list[tuple[float, float, str]]] = field(default_factory=dict)
     user: str | None = None
     owner: str = "owner"
 
@@ -53,13 +55,17 @@ class Pdf:
         return bytes(out) + f"trailer << {trailer} >>\nstartxref\n{start}\n%%EOF\n".encode()
 
     def _objects(self) -> list[bytes]:
-        """Catalogue, information, page tree, resources, image, outline, then two for each page."""
+        """Catalogue, information, pages, resources, image, outline, two a page, one a field."""
         first = 8 + len(self.outline)
         kids = " ".join(f"{first + 2 * k} 0 R" for k in range(len(self.pages)))
         labels = f"/PageLabels << /Nums [{self.labels}] >>" if self.labels else ""
         marks = "/Outlines 7 0 R" if self.outline else ""
+        numbers = iter(range(first + 2 * len(self.pages), 10**6))
+        fields = {k: [(next(numbers), *one) for one in on] for k, on in self.fields.items()}
+        drawn = " ".join(f"{number} 0 R" for on in fields.values() for number, *_ in on)
+        form = f"/AcroForm << /Fields [{drawn}] /NeedAppearances true /DR 4 0 R >>" if drawn else ""
         objects = [
-            f"<< /Type /Catalog /Pages 3 0 R {labels} {marks} >>",
+            f"<< /Type /Catalog /Pages 3 0 R {labels} {marks} {form} >>",
             f"<< /Title ({self.title}) >>",
             f"<< /Type /Pages /Kids [{kids}] /Count {len(self.pages)} >>",
             self._resources(),
@@ -77,11 +83,18 @@ class Pdf:
             objects.append(f"<< /Title ({title}) /Parent 7 0 R {target} {after} >>")
         for k, content in enumerate(self.pages):
             turn = f"/Rotate {self.turned[k]}" if k in self.turned else ""
+            shown = " ".join(f"{number} 0 R" for number, *_ in fields.get(k, ()))
+            turn += f" /Annots [{shown}]" if shown else ""
             objects.append(
                 f"<< /Type /Page /Parent 3 0 R /MediaBox [0 0 {WIDTH} {HEIGHT}] /Resources 4 0 R"
                 f" /Contents {first + 2 * k + 1} 0 R {turn} >>"
             )
             objects.append(_stream("", content))
+        for number, x, y, value in (one for on in fields.values() for one in on):
+            objects.append(
+                f"<< /Type /Annot /Subtype /Widget /FT /Tx /T (field {number}) /V ({value}) /F 4"
+                f" /DA (/F1 10 Tf 0 g) /Rect [{x} {HEIGHT - y - 4} {x + 200} {HEIGHT - y + 12}] >>"
+            )
         return [body.encode("latin-1") for body in objects]
 
     def _resources(self) -> str:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from reread.documents import EXTENSIONS, LOADERS
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -50,3 +52,9 @@ def test_verbs_and_options_in_the_readme_exist() -> None:
 def test_links_in_the_readme_lead_somewhere() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         assert (ROOT / target).exists(), target
+
+
+def test_the_page_of_formats_names_all_that_is_read() -> None:
+    page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    missing = [name for name in (*LOADERS, *EXTENSIONS) if f"`{name}`" not in page]
+    assert missing == [], "run python bench/formats.py --write"

@@ -28,6 +28,7 @@ from reread.types import Document
         "<dialog>HIDDEN</dialog>",
         "<svg><title>HIDDEN</title></svg>",
         "<iframe>HIDDEN</iframe>",
+        "<a class='headerlink' href='#here' title='HIDDEN'>¶</a>",
     ],
 )
 def test_hidden_text_is_not_read(hidden: str) -> None:

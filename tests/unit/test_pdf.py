@@ -428,7 +428,7 @@ def test_korean_columns_notes_and_words_across_lines() -> None:
 
 def test_a_manual_with_labels_and_outline() -> None:
     document = real("same-content-formats/debian-policy/policy.pdf")
-    assert len(document.coverage.blank) == 13
+    assert len(document.coverage.blank) == 14
     assert "Release 4.6.2.0" not in document.text.split("CONTENTS", 1)[1]
     at = document.text.index("In a binary package control file or a .changes file")
     locator = document.locator_at(at)

@@ -23,14 +23,15 @@ _VISIBLE = re.compile(r"[^\s\u00ad\u200b-\u200f\u2060\ufeff]")
 class TextBuilder:
     """Collects blocks in reading order and makes the document of them.
 
-    `path` holds the open headings as (level, text), outermost first; a loader may put an older
-    value back where a scope ends. Sources of several parts (pages, chapters, files) announce each
-    with `part` and say which could not be read, which gives the document's coverage.
+    `path` holds the open headings as (level, text), outermost first, and `place` what begins the
+    locators; a loader may put older values back where a scope ends. Sources of several parts
+    (pages, chapters, files) announce each with `part` and say which could not be read, which gives
+    the document's coverage.
     """
 
     def __init__(self) -> None:
         self.path: tuple[tuple[int, str], ...] = ()
-        self._place: str | None = None
+        self.place: str | None = None
         self._pieces: list[str] = []
         self._length = 0
         self._blocks: list[tuple[int, int, ParagraphKind, str | None, tuple[str, ...]]] = []
@@ -77,7 +78,7 @@ class TextBuilder:
                     self._length + start,
                     self._length + end,
                     kind,
-                    self._place,
+                    self.place,
                     tuple(h for _, h in self.path),
                 )
             )
@@ -90,11 +91,11 @@ class TextBuilder:
         """Begins a part that is read; `place` begins the locators of what follows."""
         self._parts += 1
         self._read += 1
-        self._place = place
+        self.place = place
 
     def at(self, place: str | None) -> None:
         """Begins a place within the part: the locators of what follows begin with it."""
-        self._place = place
+        self.place = place
 
     def left_out(self, part: str, reason: str) -> None:
         """Notes what is left out on purpose, such as a hidden sheet; it counts as no part."""

@@ -91,7 +91,7 @@ class _Builder(TextBuilder):
 
     def turn(self, page: str) -> None:
         """Begins a printed page."""
-        self._place = f"p. {page}"
+        self.place = f"p. {page}"
 
     def heading(self, level: int, text: str) -> None:
         text = " ".join(clean(text).split())
@@ -111,7 +111,7 @@ class _Builder(TextBuilder):
         return len(self._titles)
 
     def part(self, place: str | None = None) -> None:
-        super().part(place or self._place)  # a printed page goes on in the next file
+        super().part(place or self.place)  # a printed page goes on in the next file
 
     def _locate(self) -> None:
         path: list[str] = []
@@ -145,7 +145,7 @@ class _Reader(html.Reader):
     def __init__(self, builder: _Builder, places: dict[str, tuple[str, ...]]) -> None:
         super().__init__()
         self.builder: _Builder = builder
-        self._places = places
+        self.places = places
         self._page: str | None = None
 
     def ignored(self, element: Element) -> bool:
@@ -163,8 +163,8 @@ class _Reader(html.Reader):
         if self.is_block(element):
             self.flush()
         anchor = element.get("id") or element.get("name")
-        if anchor and anchor in self._places:
-            self.builder.enter(self._places[anchor])
+        if anchor and anchor in self.places:
+            self.builder.enter(self.places[anchor])
         super()._start(element)
 
     def flush(self) -> None:

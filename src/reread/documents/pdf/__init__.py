@@ -5,21 +5,24 @@ tells where each character stands, and its repair of damaged files has stood up 
 
 From file to text: `pages` opens the file and gives one page at a time, `words` and `bidi` what
 PDFium sees on it, `lines` the reading order, `furniture` takes off what repeats at the edges,
-`blocks` groups lines, `headings` ranks, `hyphens` mends line ends, `writer` puts it all together.
-Only lines of text are held for all pages; a page is closed before the next is opened.
+`blocks` groups lines, `headings` ranks, `contents` knows tables of contents, `notes` says where
+footnotes go, `hyphens` mends line ends, `writer` puts it all together. Only lines of text are held
+for all pages; a page is closed before the next is opened.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from reread.documents.builder import TextBuilder
-from reread.documents.pdf.blocks import plain
+from reread.documents.pdf.blocks import Block, blocks_of, plain
+from reread.documents.pdf.contents import Places
 from reread.documents.pdf.furniture import labels, remove_furniture
 from reread.documents.pdf.headings import Headings
 from reread.documents.pdf.hyphens import Vocabulary
+from reread.documents.pdf.notes import Chapters
 from reread.documents.pdf.pages import Entry, PdfFile, PdfPage
 from reread.documents.pdf.scans import read_scans
 from reread.documents.pdf.writer import Writer
@@ -57,14 +60,22 @@ def document_of(
 ) -> Document:
     """The document of pages, in order; see `load`."""
     printed = remove_furniture(pages)
+    _read_typescript_as_text(pages)
     headings = Headings(pages, outline)
     words = Vocabulary()
     for page in pages:
         words.add((plain(line.text), line.spaced) for line in page.lines)
+    blocks = [blocks_of(page.lines, headings.body, headings.marks(page)) for page in pages]
+    chapters = Chapters(outline)
+    chapters.add_notes(enumerate(blocks))
+    names = labels(pages, printed)
+    places = Places(_titles(blocks, outline, names))
     builder = TextBuilder()
     builder.remedy = remedy
-    writer = Writer(builder, headings, words)
-    _write(pages, labels(pages, printed), writer, builder)
+    writer = Writer(builder, headings, chapters, places, words)
+    for page, found, name in zip(pages, blocks, names, strict=True):
+        _write(page, found, f"p. {name}", writer, builder)
+    writer.end_chapter()
     if not builder.coverage.read:
         raise _without_text(source, builder.coverage, remedy)
     return builder.build(
@@ -75,22 +86,37 @@ def document_of(
     )
 
 
+def _read_typescript_as_text(pages: Sequence[PdfPage]) -> None:
+    """Takes type of fixed width for code only where it is not the type of the text itself."""
+    lines = [line for page in pages for line in page.lines]
+    fixed = sum(len(line.text) for line in lines if line.mono)
+    if 2 * fixed > sum(len(line.text) for line in lines):
+        for line in lines:
+            line.mono = False
+
+
 def _write(
-    pages: Sequence[PdfPage], names: Sequence[str], writer: Writer, builder: TextBuilder
+    page: PdfPage, blocks: Sequence[Block], place: str, writer: Writer, builder: TextBuilder
 ) -> None:
-    for page, name in zip(pages, names, strict=True):
-        place = f"p. {name}"
-        if page.failed is not None:
-            builder.failed(place, page.failed)
-        elif page.lines:
-            writer.page(page, place)
-            if page.recognised:
-                builder.recognised(place)
-        elif page.shows and not page.recognised:  # else it was read, and all was furniture
-            builder.without_text(place)
-        else:
-            builder.blank(place)
-    writer.flush()
+    if page.failed is not None:
+        builder.failed(place, page.failed)
+    elif page.lines:
+        writer.page(page, blocks, place)
+        if page.recognised:
+            builder.recognised(place)
+    elif page.shows and not page.recognised:  # else it was read, and all was furniture
+        builder.without_text(place)
+    else:
+        builder.blank(place)
+
+
+def _titles(
+    blocks: Sequence[Sequence[Block]], outline: Sequence[Entry], names: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """The titles of all headings and of the outline, each with the name of its page."""
+    for found, name in zip(blocks, names, strict=True):
+        yield from ((block.text, name) for block in found if block.kind == "heading")
+    yield from ((e.title, names[e.page]) for e in outline if e.page < len(names))
 
 
 def _without_text(

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from reread.documents.pdf.contents import LEADERS, begins_entry, entries_of, is_contents
 from reread.documents.pdf.lines import END_MARK, MARK, Line, has_cells
 from reread.types import ParagraphKind
 
@@ -25,9 +26,10 @@ _CAPTION = re.compile(
     r"(?:\]|\s*[:.|—–]|\s*$|\s+(?-i:[A-Z]))",
     re.I,
 )
-_LEADERS = re.compile(r"(?:\s?[.·…_]){4,}\s*")
-_ENTRY = re.compile(r"(?:\s?[.·…_]){4,}\s*(?:\d+|[ivxlc]+)$")  # of a table of contents
+_ADDRESS = re.compile(r"(?:https?:|www\.)\S*$")
+_ADDRESS_CUT = re.compile(r"(?:https?:|www\.\S*[/.=&?_-]|https?://\S*[/.=&?_-])$")
 _SMALL = 0.93  # notes are set smaller than this share of the text's size
+_RAGGED = 0.12  # of a column's width: so much room is left at the ends of lines set ragged
 _GAP = 1.3  # a distance this many times the usual one is a gap
 
 
@@ -36,6 +38,7 @@ class Block:
     """Lines that belong together; `mark` is what calls a note.
 
     `breaks` says for each line whether it was meant to begin anew. `tight`: no gap stands before.
+    `entry`: it is one of a table of contents.
     """
 
     kind: ParagraphKind
@@ -44,6 +47,7 @@ class Block:
     breaks: list[bool] = field(default_factory=list)
     tight: bool = False
     indented: bool = False
+    entry: bool = False
 
     @property
     def size(self) -> float:
@@ -79,6 +83,8 @@ class _Region:
         self._body = body
         self._heads = heads
         self._pitch = _usual_pitch(lines)
+        self._entries = entries_of(lines)
+        self._contents = is_contents(self._entries)
         self._notes_from = self._first_note()
         self._rights = self._local_rights()
 
@@ -100,6 +106,7 @@ class _Region:
                     2.2 if items else _GAP
                 ) * self._pitch * (line.size)
                 block.indented = line.x0 > line.left + 0.7 * line.size
+                block.entry = self._contents and block.kind == "list"
                 found.append(block)
             if len(block.breaks) == len(block.lines):
                 block.breaks.append(False)
@@ -116,11 +123,20 @@ class _Region:
             return "heading"
         if _CAPTION.match(text) and self._gap(k):
             return "caption"
-        if BULLET.match(text) or _ITEM.match(text) or _LEADERS.search(text):
+        if self._contents and (self._entries[k] or self._opens_entry(k)):
+            return "list"
+        if BULLET.match(text) or _ITEM.match(text) or LEADERS.search(text):
             return "list"
         if line.mono and (self._gap(k) or line.x0 > line.left + line.size or self._mono(k - 1)):
             return "code"
         return "text"
+
+    def _opens_entry(self, k: int) -> bool:
+        """Whether line `k` is the first of an entry that ends on the next."""
+        if k + 1 >= len(self._lines) or not self._entries[k + 1]:
+            return False
+        line, after = self._lines[k], self._lines[k + 1]
+        return after.x0 > line.x0 and not begins_entry(after)
 
     def _mono(self, k: int) -> bool:
         return 0 <= k < len(self._lines) and self._lines[k].mono
@@ -137,8 +153,12 @@ class _Region:
         if block.kind == "code":
             near = self._distance(k) < 2.2 * self._pitch * line.size
             return block if line.mono and near else None
-        if _ENTRY.search(plain(before.text)):
+        if self._entries[k - 1]:
             return None
+        if block.entry and self._opens_entry(k - 1):
+            return block
+        if self._address_goes_on(k):
+            return block
         kind = self._kind(k)
         if kind in ("caption", "list") or self._gap(k):
             return None
@@ -149,6 +169,17 @@ class _Region:
         ):
             return None
         return self._by_shape(block, k)
+
+    def _address_goes_on(self, k: int) -> bool:
+        """Whether line `k` is the rest of a web address, or one that a sentence leads to."""
+        line, before = self._lines[k], self._lines[k - 1]
+        words = plain(line.text).split()
+        if self._gap(k) or not line.mono or len(words) != 1:
+            return False
+        begins = words[0].startswith(("http://", "https://", "www."))
+        if before.mono:  # a list of addresses has each on a line of its own
+            return not begins and bool(_ADDRESS_CUT.search(plain(before.text)))
+        return bool(_ADDRESS.search(plain(before.text))) or (begins and not _ended(before))
 
     def _same_heading(self, block: Block, k: int) -> bool:
         line, before = self._lines[k], block.lines[-1]
@@ -187,7 +218,10 @@ class _Region:
         first = plain(line.text).split(" ", 1)[0]
         width = (line.x1 - line.x0) / max(1, len(line.text)) * (len(first) + 1)
         free = before.x0 - line.left if line.rtl else self._rights[k - 1] - before.x1
-        return free > width + 0.5 * line.size
+        least = width + 0.5 * line.size
+        if first[:1].islower() and plain(before.text)[-1:].islower():
+            least = max(least, _RAGGED * (line.right - line.left))  # the sentence goes on
+        return free > least
 
     def _local_rights(self) -> list[float]:
         """How far text reaches around each line: farther lines elsewhere do not count."""
@@ -221,7 +255,9 @@ class _Region:
             cells = [(c.x0, c.x1) for c in line.cells]
             if (
                 self._heads[k + rows]
-                or _LEADERS.search(line.text)
+                or self._entries[k + rows]
+                or LEADERS.search(line.text)
+                or (self._contents and self._opens_entry(k + rows))
                 or _CAPTION.match(plain(line.text))
             ):
                 break
@@ -241,6 +277,8 @@ class _Region:
                 if last and line.cells[0].x0 > min(columns)[1]:
                     last = rows + 1
             rows += 1
+        if all(line.mono for line in self._lines[k : k + last]):
+            return 0  # code, which keeps its gaps
         full = sum(self._is_row(x) for x in self._lines[k : k + last])
         return last if full >= max(2, 0.4 * last) and self._looks_set_apart(k, last) else 0
 
@@ -308,7 +346,8 @@ class _Region:
         # A number that happens to begin a line is no mark: marks stand out or count on.
         number, last = mark["plain"], before.mark
         counts = number.isdecimal() and last.isdecimal() and int(number) == int(last) + 1
-        return counts or (not number.isdecimal() and number != last)
+        signs = not number.isdecimal() and not last.isdecimal()
+        return counts or (signs and number != last)
 
 
 def note_body(block: Block) -> list[str]:
@@ -335,8 +374,3 @@ def _usual_pitch(lines: Sequence[Line]) -> float:
         if abs(a.size - b.size) < 0.3 and 0.7 < (b.bottom - a.bottom) / max(b.size, 1) < 2.6
     )
     return steps[len(steps) // 4] if len(steps) >= 3 else 1.25
-
-
-def without_leaders(text: str) -> str:
-    """An entry of a table of contents, its row of dots as one sign."""
-    return _LEADERS.sub(" … ", text).strip()

@@ -73,7 +73,7 @@ def remove_furniture(pages: Sequence[PdfPage]) -> dict[int, str]:
     numbers: dict[int, str] = {}
     gone: set[int] = set()
     for (index, _), group in groupby(edges, key=lambda e: (e.page, e.at_top)):
-        for edge in _outermost(list(group), slots, pages[index]):
+        for edge in _furniture(list(group), slots, counting, pages[index]):
             gone.add(id(edge.line))
             if edge.number and (edge.bare or edge.shift in counting):
                 numbers.setdefault(index, edge.number)
@@ -85,14 +85,34 @@ def remove_furniture(pages: Sequence[PdfPage]) -> dict[int, str]:
     return numbers
 
 
+def _furniture(
+    edges: Sequence[_Edge],
+    slots: set[tuple[bool, int]],
+    counting: set[tuple[bool, int]],
+    page: PdfPage,
+) -> Iterable[_Edge]:
+    """What of one edge goes: the outermost lines, and page numbers that count wherever they are."""
+    outermost = _outermost(edges, slots, page)
+    yield from outermost
+    for edge in edges[len(outermost) :]:
+        if edge.bare and edge.slot in slots and edge.shift in counting:
+            yield edge
+
+
 def _outermost(
     edges: Sequence[_Edge], slots: set[tuple[bool, int]], page: PdfPage
 ) -> Sequence[_Edge]:
     """Those lines of one edge, from the outermost inwards, that stand in slots and by themselves.
 
-    A line close to the next is the first of a text, however often it repeats.
+    A line close to the next is the first of a text, however often it repeats. A foot of two lines
+    has only the first of them in a slot.
     """
-    count = next((k for k, edge in enumerate(edges) if edge.slot not in slots), len(edges))
+    count = 0
+    for k, edge in enumerate(edges):
+        if edge.slot in slots:
+            count = k + 1
+        elif k or len(edges) == 1 or not _touch(edge.line, edges[1].line):
+            break
     while count and not edges[count - 1].bare:
         line = edges[count - 1].line
         taken = {id(edge.line) for edge in edges[:count]}

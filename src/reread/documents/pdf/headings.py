@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from reread.documents.pdf.blocks import BULLET, plain
+from reread.documents.pdf.contents import title_key
 from reread.documents.pdf.lines import Line, has_cells
 from reread.documents.pdf.pages import Entry, PdfPage
 
@@ -18,9 +19,6 @@ NUMBERED = re.compile(r"(?P<number>(?:[A-Z]|\d{1,3})(?:\.\d{1,3})*)\.?\s+\S")
 _CHAPTER = re.compile(r"(?:chapter|part|appendix|kapitel|teil|chapitre|глава)\b", re.I)
 _LARGER = 1.12
 _LONGEST = 200  # characters
-_NUMBERS = re.compile(
-    r"^(?:(?:chapter|part|appendix)\s+)?(?:[\divxlcA-Z]{1,4}(?:\.\d+)*\.?)\s+", re.I
-)
 _NUMBER_ALONE = re.compile(r"(?=.*\d)[\w.()]{1,9}|[A-Z]\.?|[IVXLC]+\.?")
 _OUTLINED = 5  # an outline of this many entries is trusted to hold all headings
 
@@ -29,9 +27,9 @@ class Headings:
     """Knows the headings of one document. `body` is the type size of most of its text."""
 
     def __init__(self, pages: Sequence[PdfPage], outline: Iterable[Entry]) -> None:
-        self._entries: dict[int, list[Entry]] = defaultdict(list)
+        self._entries: dict[int, list[tuple[str, Entry]]] = defaultdict(list)
         for entry in outline:
-            self._entries[entry.page].append(entry)
+            self._entries[entry.page].append((title_key(entry.title), entry))
         self._outlined = sum(map(len, self._entries.values())) >= _OUTLINED
         sizes = Counter[float]()
         for page in pages:
@@ -53,12 +51,19 @@ class Headings:
         large = line.size >= _LARGER * self.body
         return large and line.bold == before.bold and _near(before, line)
 
+    def entry(self, text: str, page: int) -> Entry | None:
+        """The entry of the outline that a heading on the page is, None where it is none."""
+        entries = self._entries.get(page)
+        if not entries:
+            return None
+        key = title_key(text)
+        return next((entry for title, entry in entries if _agree(key, title)), None)
+
     def level(self, text: str, lines: Sequence[Line], page: int) -> int:
         """The level of a heading, from 1; 0 for one that opens no section."""
-        key = _key(text)
-        for entry in self._entries.get(page, ()):
-            if _agree(key, _key(entry.title)):
-                return entry.level
+        entry = self.entry(text, page)
+        if entry:
+            return entry.level
         if self._outlined:
             depth = NUMBERED.match(text)
             return depth["number"].count(".") + 1 if depth else 0
@@ -96,10 +101,11 @@ class Headings:
 
     def _in_outline(self, line: Line, text: str, index: int) -> bool:
         """Whether a line that is set as a heading is a title of the outline, or a part of one."""
-        key, entries = _key(text), self._entries.get(index, ())
-        if line.size >= _LARGER * self.body:
-            return any(_agree(key, _key(e.title)) for e in entries)
-        return line.bold and any(key == _key(e.title) for e in entries)
+        entries, large = self._entries.get(index), line.size >= _LARGER * self.body
+        if not entries or not (large or line.bold):
+            return False
+        key = title_key(text)
+        return any(_agree(key, title) if large else key == title for title, _ in entries)
 
     def _bold_alone(self, lines: Sequence[Line], k: int, text: str) -> bool:
         line = lines[k]
@@ -177,12 +183,6 @@ def _near(one: Line, other: Line) -> bool:
 
 def _style(line: Line) -> tuple[float, bool]:
     return round(line.size * 2) / 2, line.bold
-
-
-def _key(text: str) -> str:
-    """A title to compare: letters and digits only, without its number."""
-    text = _NUMBERS.sub("", text.strip()) or text
-    return "".join(c for c in text.casefold() if c.isalnum())
 
 
 def _agree(line: str, title: str) -> bool:

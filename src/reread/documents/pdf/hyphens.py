@@ -14,7 +14,10 @@ _DIVIDED = re.compile(r"((?:[^\W\d_]+[-‐])*[^\W\d_]+)([-‐\u00ad])$")
 _NEXT = re.compile(r"[^\W\d_]+(?:[-‐][^\W\d_]+)*")
 _NO_SPACES = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
-_ADDRESS = re.compile(r"(?:https?://|www\.)\S*[/=&?_#-]$")
+_ADDRESS = re.compile(r"(?:https?:|www\.)\S*[/=&?_#-]$|https?:$|(?:https?://|www\.)\S+\.$")
+_PATH = re.compile(r"(?:^|\s)[~.]?/(?:[!-~]*[/._=])?$")
+_VERSION = re.compile(r"\(?[A-Za-z]\w*[._][\w.]*\d\.$|[A-Za-z]\w*_\d+\.$")
+_RANGE = re.compile(r"\w[–−]$")
 _PREFIXES = frozenset(
     "non self multi semi pseudo quasi ex half cross well long short high low".split()
 )
@@ -53,7 +56,13 @@ class Vocabulary:
         korean = _HANGUL.match(before[-1]) and _HANGUL.match(after)
         if korean and self.hangul_keeps_spaces and not spaced:
             return before + after
-        if _ADDRESS.search(before[max(before.rfind(" ") + 1, len(before) - 200) :]):
+        last = before[max(before.rfind(" ") + 1, len(before) - 200) :]
+        goes_on = after[0].islower() or after[0].isdigit()
+        if _ADDRESS.search(last) and (goes_on or last[-1] != "."):
+            return before + after
+        if goes_on and _PATH.match(last):
+            return before + after
+        if after[0].isdigit() and (_RANGE.search(last) or _VERSION.match(last)):
             return before + after
         return f"{before} {after}"
 
@@ -67,8 +76,8 @@ class Vocabulary:
             return ""
         if f"{first}-{second}" in self._seen or not rest[0].islower():
             return hyphen
-        if "-" in second or "-" in first or first in _PREFIXES:
-            return hyphen  # one of several hyphens: end-to-end
+        if "-" in second or "-" in first or first in _PREFIXES or len(first) == 1:
+            return hyphen  # one of several hyphens (end-to-end); words are not divided so early
         # Never seen whole: the halves of a compound are words themselves, those of a word are not.
         compound = (
             first in self._seen and second in self._seen and min(map(len, (first, second))) > 2

@@ -11,7 +11,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 
 from reread.documents.pdf.words import Word
@@ -63,18 +63,14 @@ class Line:
     region: int = 0
     left: float = 0.0
     right: float = 0.0
+    x0: float = field(init=False)
+    x1: float = field(init=False)
+    text: str = field(init=False)
 
-    @property
-    def x0(self) -> float:
-        return min(c.x0 for c in self.cells)
-
-    @property
-    def x1(self) -> float:
-        return max(c.x1 for c in self.cells)
-
-    @property
-    def text(self) -> str:
-        return " ".join(c.text for c in self.cells)
+    def __post_init__(self) -> None:
+        self.x0 = min([c.x0 for c in self.cells])
+        self.x1 = max([c.x1 for c in self.cells])
+        self.text = " ".join([c.text for c in self.cells])
 
 
 @dataclass(slots=True)
@@ -277,10 +273,12 @@ def _line(row: list[_Part]) -> Line:
         sizes[word.type.size] += len(word.text)
         styles[word.type.bold, word.type.mono] += len(word.text)
     size = sizes.most_common(1)[0][0]
-    # Bold or code is a line that is so as a whole, not one that only begins so.
+    # Bold or code is a line that is so as a whole, not one that only begins so; a single word in
+    # other type makes a line of text.
     total = styles.total()
     bold = sum(n for (b, _), n in styles.items() if b) >= 0.85 * total
     mono = sum(n for (_, m), n in styles.items() if m) >= 0.95 * total
+    mono = mono and not any(not w.type.mono and _has_letters(w.text) for w in words)
     rtl = sum(len(w.text) for w in words if w.rtl) * 2 > total
     ordered = sorted(row, key=lambda p: -p.x1 if rtl else p.x0)
     return Line(
@@ -293,6 +291,10 @@ def _line(row: list[_Part]) -> Line:
         rtl=rtl,
         spaced=ordered[-1].words[-1].spaced,
     )
+
+
+def _has_letters(text: str) -> bool:
+    return any(c.isalpha() for c in text)
 
 
 def has_cells(line: Line) -> bool:

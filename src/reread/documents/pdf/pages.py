@@ -24,6 +24,9 @@ from reread.errors import DamagedDocument
 _PDFIUM = threading.RLock()
 _LOST_PAGES = 200
 _MOST_DOTS = 5000  # along the longer side of a page's picture
+_MOST_ANNOTATIONS = 10_000  # of a page; the rest of a damaged file is not looked at
+_DONE = raw.FLATTEN_SUCCESS
+_MANY_LINES = 20
 _TINY = 48  # pixels: enough to see whether a page shows anything
 _SMALL = 400  # and whether a scanned one does
 
@@ -67,6 +70,7 @@ class PdfFile:
             try:
                 self._pdf = pdfium.PdfDocument(source.data, password=password)
                 self._count = len(self._pdf)
+                self._pdf.init_forms()  # draws what was filled in, where the file does not
             except (pdfium.PdfiumError, ValueError) as error:
                 raise _unreadable(source, error, password) from error
 
@@ -154,23 +158,43 @@ class PdfFile:
         except (pdfium.PdfiumError, UnicodeDecodeError):
             return ""
 
+    def _open(self, index: int) -> pdfium.PdfPage:
+        """A page with what was filled in and written onto it as part of its text."""
+        page = self._pdf[index]
+        if not _written_on(page) or raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) != _DONE:
+            return page
+        page.close()
+        return self._pdf[index]
+
     def _fill(self, page: PdfPage) -> None:
-        opened = self._pdf[page.index]
+        opened = self._open(page.index)
         try:
             sheet = sheet_of(opened)
             page.height = sheet.height
             page.lines = lines_of(sheet.words)
             page.across = _running(sheet.across)
-            page.shows = _shows(opened, with_text=bool(page.lines))
+            # Of many lines some are text: furniture does not take them all.
+            page.shows = len(page.lines) > _MANY_LINES or _shows(opened, bool(page.lines))
         finally:
             opened.close()
+
+
+def _written_on(page: pdfium.PdfPage) -> bool:
+    """Whether there are fields of a form, or text that was put onto the page later."""
+    for number in range(min(raw.FPDFPage_GetAnnotCount(page), _MOST_ANNOTATIONS)):
+        annotation = raw.FPDFPage_GetAnnot(page, number)
+        kind = raw.FPDFAnnot_GetSubtype(annotation)
+        raw.FPDFPage_CloseAnnot(annotation)
+        if kind in (raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP):
+            return True
+    return False
 
 
 def _running(words: list[Word]) -> str:
     return "".join((w.before and " ") + w.text for w in words).strip()
 
 
-def _shows(page: pdfium.PdfPage, *, with_text: bool) -> bool:
+def _shows(page: pdfium.PdfPage, with_text: bool) -> bool:
     """Whether there are images or, on a page without text, whether anything is to be seen."""
     kinds = {item.type for item in page.get_objects(max_depth=3)}
     if raw.FPDF_PAGEOBJ_IMAGE in kinds:

@@ -72,25 +72,57 @@ class Sheet:
     across: list[Word]
 
 
-class _Types:
-    """The types of one page; text of one drawing operation shares its type."""
+def _plain_call(function: Any, result: Any, *arguments: Any) -> Any:
+    """A function of PDFium that takes and gives plain addresses, many times faster to call."""
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    return ctypes.CFUNCTYPE(result, *arguments)(address or 0)
+
+
+_ADDRESS = ctypes.c_void_p
+_text_object = _plain_call(raw.FPDFText_GetTextObject, _ADDRESS, _ADDRESS, ctypes.c_int)
+_char_box = _plain_call(
+    raw.FPDFText_GetLooseCharBox, ctypes.c_int, _ADDRESS, ctypes.c_int, _ADDRESS
+)
+
+
+class _Characters:
+    """The characters of one page; what one drawing operation drew shares its type."""
 
     def __init__(self, text_page: pdfium.PdfTextPage) -> None:
         self._page = text_page
+        self._address = ctypes.cast(text_page.raw, ctypes.c_void_p).value
+        self._box = raw.FS_RECTF()
+        self._box_address = ctypes.addressof(self._box)
         self._fonts: dict[int, tuple[bool, bool]] = {}
         self._types: dict[int, Type] = {}
 
     def key(self, index: int) -> int:
         """What characters of one drawing operation have in common, 0 where it is unknown."""
-        handle = raw.FPDFText_GetTextObject(self._page, index)
-        return ctypes.cast(handle, ctypes.c_void_p).value or 0 if handle else 0
+        return _text_object(self._address, index) or 0
 
-    def of(self, index: int) -> Type:
-        key = self.key(index)
+    def of(self, index: int, key: int | None = None) -> Type:
+        """The type of a character."""
+        if key is None:
+            key = self.key(index)
         found = self._types.get(key)
         if found is None:
             found = self._types[key] = self._read(index, key)
         return found
+
+    def box(self, index: int) -> tuple[float, float, float, float] | None:
+        """A character's left, bottom, right and top edge, None where it has no sound place."""
+        if not _char_box(self._address, index, self._box_address):
+            return None
+        box = self._box
+        edges: tuple[float, float, float, float] = (box.left, box.bottom, box.right, box.top)
+        for value in edges:
+            if not -_FAR < value < _FAR:  # or not a number at all
+                return None
+        return edges
+
+    def is_generated(self, index: int) -> bool:
+        """Whether PDFium put a character where none was drawn."""
+        return bool(raw.FPDFText_IsGenerated(self._page, index))
 
     def _read(self, index: int, key: int) -> Type:
         matrix = raw.FS_MATRIX()
@@ -169,31 +201,31 @@ def _words(text_page: pdfium.PdfTextPage) -> Iterator[Word]:
     if len(text) != count:  # characters PDFium leaves out would shift every index after them
         codes = (raw.FPDFText_GetUnicode(text_page, i) for i in range(count))
         text = "".join(chr(c) if 0 < c < 0x110000 else "\ufffd" for c in codes)
-    types = _Types(text_page)
-    box = raw.FS_RECTF()
+    characters = _Characters(text_page)
     if bidi.RTL.search(text):
-        yield from _lines_of_both_directions(text_page, text, types, box)
+        yield from _lines_of_both_directions(text, characters)
         return
     for match in _WORD.finditer(text):
-        yield from _pieces(text_page, text, match.start(), match.end(), types, box)
+        yield from _pieces(text, match.start(), match.end(), characters)
 
 
-def _pieces(
-    text_page: pdfium.PdfTextPage, text: str, start: int, end: int, types: _Types, box: Any
-) -> Iterator[Word]:
+def _pieces(text: str, start: int, end: int, characters: _Characters) -> Iterator[Word]:
     """A word, cut where its type changes size (raised marks)."""
     before = text[start - 1 : start] or "\n"
     before = "\n" if before in "\r\n\x02" + HYPHEN else " " if before.isspace() else ""
-    cuts = [start, end]
-    if types.key(start) != types.key(end - 1):
-        inner = range(start + 1, end)
-        sizes = {i: types.of(i).size for i in range(start, end)}
-        cuts[1:1] = [i for i in inner if _differ(sizes[i - 1], sizes[i])]
+    key = characters.key(start)
+    if end - start == 1 or key == characters.key(end - 1):
+        cuts = [start, end]
+    else:
+        sizes = [characters.of(i).size for i in range(start, end)]
+        inner = (i for i in range(1, len(sizes)) if _differ(sizes[i - 1], sizes[i]))
+        cuts = [start, *(start + i for i in inner), end]
     for a, b in zip(cuts, cuts[1:], strict=False):
-        word = _boxed(text_page, text[a:b], a, b - 1, types.of(a), box)
+        kind = characters.of(a, key if a == start else None)
+        word = _boxed(text[a:b], a, b - 1, kind, characters)
         if word is not None:
             word.before = before if a == start else ""
-            word.spaced = text[b : b + 1] == " " and not raw.FPDFText_IsGenerated(text_page, b)
+            word.spaced = text[b : b + 1] == " " and not characters.is_generated(b)
             yield word
 
 
@@ -201,47 +233,44 @@ def _differ(one: float, other: float) -> bool:
     return min(one, other) < _RAISED * max(one, other)
 
 
-def _boxed(
-    text_page: pdfium.PdfTextPage, text: str, first: int, last: int, kind: Type, box: Any
-) -> Word | None:
-    edges: list[tuple[float, float, float, float]] = []
-    for index in (first, last) if last != first else (first,):
-        if raw.FPDFText_GetLooseCharBox(text_page, index, box):
-            edges.append((box.left, box.bottom, box.right, box.top))
-    if not edges or not all(abs(value) < _FAR for edge in edges for value in edge):
-        return None
-    x0, y0 = min(e[0] for e in edges), min(e[1] for e in edges)
-    x1, y1 = max(e[2] for e in edges), max(e[3] for e in edges)
-    return Word(letters(text), x0, y0, x1, y1, kind)
+def _boxed(text: str, first: int, last: int, kind: Type, characters: _Characters) -> Word | None:
+    left = characters.box(first)
+    right = characters.box(last) if last != first else left
+    if left is None or right is None:
+        left = right = left or right
+        if left is None or right is None:
+            return None
+    return Word(
+        letters(text),
+        min(left[0], right[0]),
+        min(left[1], right[1]),
+        max(left[2], right[2]),
+        max(left[3], right[3]),
+        kind,
+    )
 
 
 def letters(text: str) -> str:
     """Text with ligatures and presentation forms as the letters they stand for."""
-    text = text.replace(HYPHEN, "-").replace("\x02", "-")
     if text.isascii():
-        return text
+        return text.replace("\x02", "-")
+    text = text.replace(HYPHEN, "-").replace("\x02", "-")
     return _LETTERS_IN_ONE.sub(lambda m: unicodedata.normalize("NFKC", m[0]), text)
 
 
-def _lines_of_both_directions(
-    text_page: pdfium.PdfTextPage, text: str, types: _Types, box: Any
-) -> Iterator[Word]:
+def _lines_of_both_directions(text: str, characters: _Characters) -> Iterator[Word]:
     """Words of a page with right-to-left text; there a line counts as one word."""
     for line in re.finditer(r"[^\r\n]+", text):
         if not bidi.RTL.search(line[0]):
             for match in _WORD.finditer(text, line.start(), line.end()):
-                yield from _pieces(text_page, text, match.start(), match.end(), types, box)
+                yield from _pieces(text, match.start(), match.end(), characters)
             continue
         glyphs = []
         for i in range(line.start(), line.end()):
-            if raw.FPDFText_IsGenerated(text_page, i):
-                continue
-            found = raw.FPDFText_GetLooseCharBox(text_page, i, box)
-            if found and max(map(abs, (box.left, box.bottom, box.right, box.top))) < _FAR:
-                glyphs.append(
-                    bidi.Glyph(text[i], box.left, box.bottom, box.right, box.top, types.of(i).size)
-                )
-        kind = types.of(line.start())
+            box = None if characters.is_generated(i) else characters.box(i)
+            if box is not None:
+                glyphs.append(bidi.Glyph(text[i], *box, characters.of(i).size))
+        kind = characters.of(line.start())
         for run in bidi.runs(glyphs):
             written = bidi.logical(run)
             if written.strip():

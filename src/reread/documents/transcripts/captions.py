@@ -86,7 +86,7 @@ class _Builder(TextBuilder):
     """Locates blocks by who speaks and when."""
 
     def turn(self, place: str) -> None:
-        self._place = place
+        self.place = place
 
 
 def clock(seconds: float) -> str:
