@@ -91,13 +91,6 @@ def test_the_same_content_is_read_once_and_known_by_both_names(folder: Path) -> 
     assert "read before, nothing sent" in done.out
 
 
-def test_ask_refuses_a_folder_and_says_what_to_do(folder: Path) -> None:
-    done = run("ask", folder, "Why?", "--model", "scripted:extractive", env=environ(folder.parent))
-    assert done.code == 1
-    assert "is a folder" in done.line
-    assert "reread read" in done.line
-
-
 def test_a_repository_is_one_document_wherever_it_lies(folder: Path) -> None:
     code = folder / "tool"
     (code / "src").mkdir(parents=True)

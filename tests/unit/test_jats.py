@@ -291,9 +291,9 @@ def test_articles_are_known_by_content(name: str) -> None:
 
 def test_other_xml_is_read_as_before() -> None:
     other = b"<?xml version='1.0'?>\n<note><to>Ann</to><body>Words.</body></note>"
-    for name in ("a.xml", "a.nxml"):
+    for name, read_as in (("a.xml", "text/x-source"), ("a.nxml", "text/plain")):
         document = load_bytes(other, name=name)
-        assert document.media_type == "text/plain"
+        assert document.media_type == read_as
         assert document.text == other.decode()
     page = b"<article class='post'><p>Words.</p></article>"
     assert load_bytes(page, name="a.html").media_type == "text/html"

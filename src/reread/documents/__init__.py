@@ -196,9 +196,7 @@ def _load_file(path: Path, asked: str, limits: Limits, opened: Opened) -> Docume
         if asked.strip() and path.is_dir():  # an empty name is no name for the folder we are in
             if is_repository(path):
                 return load_folder(path, limits)
-            raise SourceNotFound(
-                f"{asked} is a folder", hint="Run `reread read` on it, then ask about its documents"
-            )
+            raise SourceNotFound(f"{asked} is a folder", hint="Name the files in it")
         with path.open("rb") as file:
             data = _read(file, asked, limits)
         origin = str(path.resolve())
