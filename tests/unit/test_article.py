@@ -266,6 +266,7 @@ def test_a_real_standard_is_read_whole() -> None:
 
 
 def test_a_note_within_a_navigation_is_navigation() -> None:
-    menu = '<div role="navigation"><div role="note"><h3>This page</h3><a href="#">Source</a></div></div>'
+    note = '<div role="note"><h3>This page</h3><a href="#">Source</a></div>'
+    menu = f'<div role="navigation">{note}</div>'
     body = f"<div role='main'><h1>Scope</h1><p>{STORY}</p><p>{AFTER}</p></div>{menu}"
     assert page(body).text == f"Scope\n\n{STORY}\n\n{AFTER}"
