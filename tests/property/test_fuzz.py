@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 
 import pytest
@@ -25,6 +26,17 @@ def test_every_loader_for_text_has_a_seed() -> None:
     """A format that is added is fuzzed too."""
     read = {load_bytes(data, name=name).media_type for name, data in SEEDS.items()}
     assert {t for t in LOADERS if not t.startswith("image/")} - read == set()
+
+
+FOUND = (13407, 22814)  # numbers that failed once, of the bench's files
+
+
+@pytest.mark.parametrize("number", FOUND)
+def test_what_failed_once(number: int) -> None:
+    rng = random.Random(number)
+    name = rng.choice(list(SEEDS))
+    with contextlib.suppress(Error):
+        load_bytes(mutated(SEEDS[name], rng), name=name)
 
 
 @pytest.mark.parametrize("share", range(8))
