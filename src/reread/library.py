@@ -267,6 +267,7 @@ class Library:
         source: Source | Sequence[Source],
         *,
         options: Sequence[str] = (),
+        now: bool = False,
         **settings: Any,
     ) -> Answer:
         """The answer to a question about a document, which is read first if it must be.
@@ -280,13 +281,18 @@ class Library:
                 sequence of these for several; `library:` for all that was read, `library:WORDS`
                 for those whose title holds these words.
             options: The options of a multiple-choice question.
+            now: Whether a document that was not read yet is answered about at once, from the pages
+                that share words with the question. The answer's memory is then `provisional`.
             settings: Fields of `Settings`, such as `strategy` and `max_pages`.
 
         Raises:
             Error: see `reread.errors`.
         """
         meter = Meter()
-        memory = self._memory_of(question, source, settings, meter)
+        if now and not isinstance(source, GistMemory | list | tuple):
+            memory = self._at_once(cast(str | Path | Document, source), settings)
+        else:
+            memory = self._memory_of(question, source, settings, meter)
         if not isinstance(memory, Collection):
             self.store.add_document(memory.document)
         settings.setdefault("profile", memory.settings.profile)
@@ -295,6 +301,7 @@ class Library:
 
         def answered() -> Answer:
             desk = self._desk(memory.document, settings, meter)
+            desk = reading.by_words(desk) if memory.provisional else desk
             return reading.answer(desk, memory, question, options)
 
         answer = replace(self._replanned(answered), usage=meter.usage())
@@ -302,6 +309,12 @@ class Library:
             found = tuple(reading.traced_back(memory, c) for c in answer.citations)
             return replace(answer, citations=found)
         return answer
+
+    def _at_once(self, source: str | Path | Document, settings: dict[str, Any]) -> GistMemory:
+        """The finished memory of a document, or its pages where it was not read yet."""
+        document = source if isinstance(source, Document) else self.load(source)
+        desk = self._desk(document, settings, Meter())
+        return self._finished(desk, document) or reading.unread(desk, document)
 
     # -- several documents ----------------------------------------------------------------------
 

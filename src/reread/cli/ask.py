@@ -29,6 +29,10 @@ def ask(
     no_thoughts: Annotated[
         bool, typer.Option("--no-thoughts", help="Answer from the document alone.")
     ] = False,
+    now: Annotated[
+        bool,
+        typer.Option("--now", help="Do not read first; answer from pages found by words."),
+    ] = False,
     also: Annotated[
         Optional[list[str]], typer.Option("--also", help="Another source; repeat it.")
     ] = None,
@@ -71,7 +75,7 @@ def ask(
     with common.opened(library, chosen, **config) as opened:
         known = source if password is None else opened.load(source, password=password)
         asked = [known, *also] if also else known
-        answer = opened.ask(question, asked, options=choice or ())
+        answer = opened.ask(question, asked, options=choice or (), now=now)
     if as_json:
         from reread import wire
 
@@ -90,6 +94,10 @@ def _print(answer: Answer) -> None:
         place = f"{title}page {c.page}" + (f", {c.locator}" if c.locator else "")
         mark = "" if c.status == "verified" else f" ({c.status})"
         common.out(f'  [{place}]{mark} "{" ".join(c.quote.split())}"')
+    if answer.memory.provisional:
+        common.say(
+            "not read yet: this rests on pages found by words; `reread read` makes it better"
+        )
     for gap in common.gaps(answer.document.coverage):
         common.say(gap)
     read = ", ".join(_pages_read(answer)) or "none"

@@ -17,6 +17,7 @@ from reread.reading.fit import fitted, gist_room
 from reread.reading.gist import Gist, gist
 from reread.reading.paginate import PageShown, chooser, paginate
 from reread.reading.profiles import PAGINATIONS, STRATEGIES, Profile, preset, profile, resolve
+from reread.reading.unread import by_words, unread
 from reread.types import Document, Fallback, GistMemory
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Desk",
     "Profile",
     "answer",
+    "by_words",
     "collected",
     "preset",
     "profile",
@@ -33,6 +35,7 @@ __all__ = [
     "resolve",
     "towered",
     "traced_back",
+    "unread",
 ]
 
 
