@@ -15,6 +15,7 @@ from reread.reading.collection import collected, towered, traced_back
 from reread.reading.desk import Desk
 from reread.reading.fit import fitted, gist_room
 from reread.reading.gist import Gist, gist
+from reread.reading.kinds import kind_of
 from reread.reading.paginate import PageShown, chooser, paginate
 from reread.reading.profiles import PAGINATIONS, STRATEGIES, Profile, preset, profile, resolve
 from reread.reading.unread import by_words, unread
@@ -28,6 +29,7 @@ __all__ = [
     "answer",
     "by_words",
     "collected",
+    "kind_of",
     "preset",
     "profile",
     "prompt_ids",
