@@ -26,7 +26,10 @@ LEASE = " ".join(
     "notwithstanding any repair the Landlord shall keep the roof whole."
     for k in range(1, 20)
 )
-PAPER = b"# Tides\n\n## Abstract\n\nThe sea rises twice.\n\n## Method\n\nA mark.\n\n## References\n\nNone."
+PAPER = (
+    b"# Tides\n\n## Abstract\n\nThe sea rises twice.\n\n## Method\n\nA mark.\n\n"
+    b"## References\n\nNone."
+)
 
 
 @pytest.mark.parametrize(

@@ -218,7 +218,7 @@ def _unreadable(source: Source, error: Exception, password: str | None) -> Damag
         wrong = "the password given does not open it" if password else "it is locked by a password"
         return DamagedDocument(
             f"{source.name} cannot be read: {wrong}",
-            hint="Use reread.load(…, password=…), or save a copy without one",
+            hint="Give it with --password or load(…, password=…)",
         )
     if code == raw.FPDF_ERR_SECURITY:
         return DamagedDocument(f"{source.name} is encrypted in a way that is not supported")
