@@ -88,7 +88,8 @@ class ModelUnavailable(ModelError):
     """Nothing answers at the endpoint, or it is overloaded.
 
     `retry_after_s` is the pause the endpoint asked for, in seconds, None when it named none;
-    `answered` is False when no connection came about at all.
+    `answered` is False when no connection came about at all; `overloaded` is True when fewer calls
+    at once would help.
     """
 
     retryable = True
@@ -100,9 +101,11 @@ class ModelUnavailable(ModelError):
         hint: str | None = None,
         retry_after_s: float | None = None,
         answered: bool = True,
+        overloaded: bool = False,
     ) -> None:
         super().__init__(message, hint=hint)
         self.retry_after_s = retry_after_s
+        self.overloaded = overloaded
         self.answered = answered
 
 

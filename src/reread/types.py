@@ -160,7 +160,9 @@ class Call:
     accepts is remembered. `schema` is a JSON schema that the reply should obey where the back end
     can enforce one. `extra` are sampling parameters beyond the common ones. `sample` tells apart
     repeated askings of the same prompt. `shares` names the prefix that other calls will share, a
-    hint for back ends that can keep evaluated prompts.
+    hint for back ends that can keep evaluated prompts. `hear` is told the whole of the reply's text
+    so far whenever there is more of it, and at last once in full; when a call is sent again, it is
+    told less than before.
     """
 
     prompt: PromptId
@@ -173,6 +175,7 @@ class Call:
     extra: Mapping[str, Any] = field(default_factory=dict)
     sample: int = 0
     shares: str | None = None
+    hear: Callable[[str], None] | None = None
 
     @property
     def phase(self) -> str:
@@ -351,3 +354,15 @@ class Answer:
     @property
     def document(self) -> Document:
         return self.memory.document
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Piece:
+    """A part of an answer's text as it comes.
+
+    `anew` voids all pieces before it: the call was sent again and says something else. The pieces
+    from the last such one on make up the text of the answer that follows.
+    """
+
+    text: str
+    anew: bool = False

@@ -169,7 +169,7 @@ def test_a_refused_connection_is_told_from_a_slow_one() -> None:
         Compatible(name="n", model=MODEL, base_url=NOWHERE, context_tokens=8_192).complete(a_call())
     assert not refused.value.answered
     assert "OPENAI_BASE_URL" in refused.value.line
-    slow = failure(Fault(hangs_s=1.0), timeout_s=0.3, context_tokens=8_192)
+    slow = failure(Fault(hangs_s=1.0), timeout_s=0.03, context_tokens=8_192)
     assert isinstance(slow, ModelUnavailable)
     assert slow.answered
     assert "--timeout" in slow.line

@@ -1,5 +1,8 @@
 """Any endpoint that speaks OpenAI's chat completions, through OpenAI's own client.
 
+Replies are streamed wherever that works, so that a limit of time is one of silence and not of the
+whole reply, a broken one is noticed, and an unwanted one ends with its connection.
+
 Servers differ in the parameters they take. One that is refused is renamed or left out, once, and
 the change is kept for as long as the model is in use. A window that turns out smaller than it was
 thought to be is kept likewise; the refusal then says that the work can be planned again.
@@ -10,22 +13,29 @@ machine is never reached through a proxy.
 
 from __future__ import annotations
 
-import json
 import logging
 import math
-import re
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2 as httpx
 import openai
-from openai.types.chat import ChatCompletion
 
-from reread.errors import ContextExceeded, ModelError, ModelRefused, ModelUnavailable
-from reread.llm import refusals, windows
+from reread.errors import (
+    Cancelled,
+    ContextExceeded,
+    MalformedReply,
+    ModelError,
+    ModelRefused,
+    ModelUnavailable,
+)
+from reread.llm import refusals, sockets, streams, windows
+from reread.llm.reasoning import so_far, without_reasoning
+from reread.llm.refusals import Refusal
 from reread.ports import Capabilities
 from reread.text import estimate_tokens
 from reread.types import Call, Completion
@@ -40,14 +50,24 @@ _SUBSTITUTES: Mapping[str, str | None] = {
     "temperature": None,
     "response_format": None,
     "system": None,
+    "stream_options": None,
+    "stream": None,
+    "reasoning_effort": None,
 }
+_FIRST_TIMES = 10  # the first word waits for the prompt to be evaluated, minutes on a laptop
+_DRAIN_S = 0.5
+_THINKING_TOKENS = 4_096  # room for reasoning, once a reply was cut because of it
 _SMALLEST_WINDOW = 256
 _MOST_TOKENS_PER_ESTIMATE = 3.0
 _CERTAINLY_COUNTED_WORDS = 400
 
 
 class Compatible:
-    """A model behind an OpenAI-compatible endpoint. Making one connects to nothing."""
+    """A model behind an OpenAI-compatible endpoint. Making one connects to nothing.
+
+    `timeout_s` is how long a reply may be silent once it has begun; its first word, and a reply
+    that is not streamed, may take ten times as long.
+    """
 
     def __init__(
         self,
@@ -56,7 +76,7 @@ class Compatible:
         model: str,
         base_url: str,
         api_key: str | None = None,
-        timeout_s: float = 300.0,
+        timeout_s: float = 60.0,
         context_tokens: int | None = None,
         workers: int = 8,
         profile: str = "default",
@@ -73,6 +93,8 @@ class Compatible:
         self._capabilities: Capabilities | None = None
         self._refused: set[str] = set()
         self._tokens_per_estimate = 1.0
+        self._thinking_tokens = 0
+        self._timeout_s = timeout_s
         self._lock = threading.Lock()
         limits = httpx.Limits(max_connections=workers + 2, max_keepalive_connections=workers + 2)
         timeout = httpx.Timeout(timeout_s, connect=min(10.0, timeout_s))
@@ -82,6 +104,7 @@ class Compatible:
             follow_redirects=False,
             trust_env=not windows.is_local(base_url),
         )
+        sockets.patient(self._http)
         self._client = openai.OpenAI(
             base_url=base_url,
             api_key=api_key or "none",
@@ -108,40 +131,71 @@ class Compatible:
 
     def complete(self, call: Call) -> Completion:
         started = time.monotonic()
+        thinking = self._thinking_tokens
         reply = self._send(call)
-        if not isinstance(reply, ChatCompletion):
-            raise ModelRefused(
-                f"what answers at {self.base_url} is no model server",
-                hint="Check OPENAI_BASE_URL; it usually ends in /v1",
-            )
-        if not reply.choices or reply.choices[0].message is None:
-            told = refusals.said(getattr(reply, "error", None), "no choices")
-            raise ModelUnavailable(f"{self.name} sent a reply without any content: {told}")
-        choice, usage = reply.choices[0], reply.usage
-        details = usage.prompt_tokens_details if usage else None
+        usage = reply.usage
+        details = usage.get("prompt_tokens_details")
         completion = Completion(
-            text=without_reasoning(choice.message.content or ""),
-            prompt_tokens=(usage.prompt_tokens or None) if usage else None,
-            completion_tokens=usage.completion_tokens if usage else None,
-            reused_tokens=(details.cached_tokens or 0) if details else 0,
-            finish_reason=choice.finish_reason or "stop",
+            text=without_reasoning(reply.text),
+            prompt_tokens=_count(usage.get("prompt_tokens")) or None,
+            completion_tokens=_count(usage.get("completion_tokens")),
+            reused_tokens=_count(details.get("cached_tokens")) or 0 if details else 0,
+            finish_reason=reply.finish_reason or "stop",
             seconds=time.monotonic() - started,
         )
         self._check_whole(call, completion)
+        if completion.finish_reason == "length" and (reply.thought or not completion.text):
+            self._leaves_room_to_think(thinking)
         return completion
 
-    def _send(self, call: Call) -> object:
+    def _send(self, call: Call) -> streams.Reply:
         while True:
             body = self._body(call)
             try:
-                return self._client.chat.completions.create(**body)
-            except (json.JSONDecodeError, UnicodeDecodeError) as error:
-                raise ModelUnavailable(
-                    f"{self._place} sent something unreadable: {error}"
-                ) from error
-            except openai.APIError as error:
-                if not self._adapts_to(error, body):
-                    raise self._failure(error, call) from error
+                reply = self._once(body, call.hear)
+            except openai.APIStatusError as error:
+                refusal = self._refusal(error)
+                if not self._adapts_to(refusal, f"{error.param or ''} {error.message}", body):
+                    raise self._failure(refusal) from error
+            except streams.Told as error:
+                text = self._without_key(refusals.said(error.body, ""))
+                refusal = refusals.within(error.body, text)
+                if not self._adapts_to(refusal, text, body):
+                    raise self._failure(refusal) from error
+            else:
+                if "stream" in body and not reply.streamed:
+                    self._refuses("stream")
+                return reply
+
+    def _once(self, body: dict[str, Any], hear: Callable[[str], None] | None) -> streams.Reply:
+        """The reply to one request, with the text so far told without its reasoning."""
+        heard = (lambda text: hear(so_far(text))) if hear else None
+        try:
+            with sockets.patience(_FIRST_TIMES * self._timeout_s, self._timeout_s) as limit:
+                response: Any = self._client.post(
+                    "/chat/completions",
+                    cast_to=httpx.Response,
+                    body=body,
+                    stream=True,  # of the transport; what the server is asked for is in the body
+                    stream_cls=openai.Stream[object],
+                )
+                with closing(response):
+                    chunks = _chunks(response)
+                    reply = streams.receive(chunks, came=limit.renew, hear=heard)
+                    limit.until = time.monotonic() + _DRAIN_S
+                    _drain(chunks)
+                    return reply
+        except streams.NoReply as error:
+            raise ModelRefused(
+                f"what answers at {self.base_url} is no model server",
+                hint="Check OPENAI_BASE_URL; it usually ends in /v1",
+            ) from error
+        except streams.Broken as error:
+            raise ModelUnavailable(f"the reply of {self._place} broke: {error}") from error
+        except openai.APIConnectionError as error:
+            raise self._connection_failure(error.__cause__ or error) from error
+        except httpx.HTTPError as error:
+            raise self._connection_failure(error) from error
 
     def _body(self, call: Call) -> dict[str, Any]:
         with self._lock:
@@ -152,10 +206,14 @@ class Compatible:
         ]
         if "system" in refused:
             messages = [{"role": "user", "content": f"{call.system}\n\n{call.user}"}]
-        wanted: dict[str, Any] = {"max_tokens": call.max_tokens, "temperature": call.temperature}
+        wanted: dict[str, Any] = {"max_tokens": self._room(call), "temperature": call.temperature}
         if call.schema is not None:
             shape = {"name": call.phase, "schema": dict(call.schema), "strict": True}
             wanted["response_format"] = {"type": "json_schema", "json_schema": shape}
+        if self._thinking_tokens:
+            wanted["reasoning_effort"] = "low"
+        if "stream" not in refused:
+            wanted |= {"stream": True, "stream_options": {"include_usage": True}}
         body: dict[str, Any] = {"model": self._model, "messages": messages}
         for key, value in wanted.items():
             accepted: str | None = key
@@ -164,24 +222,41 @@ class Compatible:
             if accepted is not None:
                 body[accepted] = value
         extra = {**self._extra_body, **(call.extra if self._extra_body else {})}
-        return {**body, "extra_body": extra} if extra else body
+        return body | extra
 
-    def _adapts_to(self, error: openai.APIError, body: Mapping[str, Any]) -> bool:
+    def _room(self, call: Call) -> int:
+        """The tokens a reply may take, with room for reasoning where the model is known to need it.
+
+        What fits beside the prompt is the most; what the call asks for is the least.
+        """
+        if not self._thinking_tokens:
+            return call.max_tokens
+        prompt = self.count_tokens(call.system) + self.count_tokens(call.user)
+        left = self.capabilities.context_tokens - prompt
+        return max(call.max_tokens, min(call.max_tokens + self._thinking_tokens, left))
+
+    def _leaves_room_to_think(self, had: int) -> None:
+        """After a reply cut by its reasoning: the next ones get more room, and less effort."""
+        with self._lock:
+            if self._thinking_tokens == had:
+                self._thinking_tokens = max(_THINKING_TOKENS, 2 * had)
+
+    def _adapts_to(self, refusal: Refusal, text: str, body: Mapping[str, Any]) -> bool:
         """Whether a parameter that this refusal names was renamed or left out because of it.
 
         Judged by what this request sent: another thread may have learned the same meanwhile.
         """
-        if not isinstance(error, openai.APIStatusError):
-            return False
         sent = {**body, "system": True} if len(body["messages"]) == 2 else body
-        text = f"{error.param or ''} {error.message}"
-        name = refusals.refused_parameter(error.status_code, text, sent)
+        name = refusals.refused_parameter(refusal.status, text, sent)
         if name is None:
             return False
+        self._refuses(name)
+        return True
+
+    def _refuses(self, name: str) -> None:
         with self._lock:
             self._refused.add(name)
         _log.info("%s refuses %s", self.name, name)
-        return True
 
     def _check_whole(self, call: Call, completion: Completion) -> None:
         """Refuses a reply to a prompt of which the server says that it read only a part.
@@ -205,24 +280,15 @@ class Compatible:
     def _place(self) -> str:
         return urlsplit(self.base_url).netloc
 
-    def _failure(self, error: openai.APIError, call: Call) -> ModelError:
-        """The same failure as one of ours, in one line that says how to mend it."""
-        if isinstance(error, openai.APIConnectionError):
-            return self._connection_failure(error)
-        if not isinstance(error, openai.APIStatusError):
-            told = refusals.said(error.message, "")
-            return ModelUnavailable(f"{self._place} sent something unreadable: {told}")
-        text = self._without_key(refusals.said(error.body, error.message))
-        if refusals.too_long(error.status_code, text):
-            return self._too_long(text, error.body)
-        return self._status_failure(error, text)
-
-    def _connection_failure(self, error: openai.APIConnectionError) -> ModelError:
-        cause = error.__cause__
+    def _connection_failure(self, cause: BaseException) -> Exception:
+        if isinstance(cause, Cancelled):
+            return cause
         reached = not isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout)
-        if isinstance(error, openai.APITimeoutError) and reached:
-            return ModelUnavailable(f"{self._place} did not answer in time", hint="Raise --timeout")
-        told = self._without_key(str(cause or error)) or type(cause).__name__
+        if isinstance(cause, httpx.TimeoutException) and reached:
+            return ModelUnavailable(
+                f"{self._place} did not answer in time", hint="Raise --timeout", overloaded=True
+            )
+        told = self._without_key(str(cause)) or type(cause).__name__
         if isinstance(cause, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
             return ModelRefused(
                 f"nothing can be sent to {self.base_url}: {told}",
@@ -241,17 +307,31 @@ class Compatible:
             answered=False,
         )
 
-    def _status_failure(self, error: openai.APIStatusError, text: str) -> ModelError:
-        status, place, headers = error.status_code, self._place, error.response.headers
+    def _refusal(self, error: openai.APIStatusError) -> Refusal:
+        return Refusal(
+            status=error.status_code,
+            text=self._without_key(refusals.said(error.body, error.message)),
+            body=error.body,
+            code=error.code,
+            headers=error.response.headers,
+        )
+
+    def _failure(self, refusal: Refusal) -> ModelError:
+        """The same failure as one of ours, in one line that says how to mend it."""
+        status, text, place = refusal.status, refusal.text, self._place
+        if refusals.too_long(status, text):
+            return self._too_long(text, refusal.body)
         if status < 400:
             return ModelRefused(
-                f"{place} sends requests on to {headers.get('location', 'another address')}",
+                f"{place} sends requests on to {refusal.headers.get('location', 'elsewhere')}",
                 hint="Set OPENAI_BASE_URL to that address if documents may go there",
             )
+        if refusals.withheld(refusal.code, text):
+            return MalformedReply(f"{place} withheld the reply: {text}")
         if status in (401, 403):
             hint = "Check OPENAI_API_KEY" if self._api_key else "Set OPENAI_API_KEY"
             return ModelRefused(f"{place} refuses the key: {text}", hint=hint)
-        if refusals.quota_used_up(status, error.code, text, headers):
+        if refusals.quota_used_up(status, refusal.code, text, refusal.headers):
             return ModelRefused(
                 f"the quota at {place} is used up: {text}",
                 hint="Finished work is kept; run again when there is quota",
@@ -261,10 +341,12 @@ class Compatible:
                 f"{place} knows no model {self._model!r}: {text}", hint=self._offer()
             )
         if status in (408, 409, 425, 429) or status >= 500:
+            what = "failed in the middle of a reply" if refusal.within else f"answered {status}"
             return ModelUnavailable(
-                f"{place} answered {status}: {text}",
+                f"{place} {what}: {text}",
                 hint="Finished work is kept; run again later",
-                retry_after_s=refusals.retry_after_s(text, headers),
+                retry_after_s=refusals.retry_after_s(text, refusal.headers),
+                overloaded=refusals.overloaded(status, text),
             )
         return ModelRefused(f"{place} refused the request ({status}): {text}")
 
@@ -320,11 +402,10 @@ class Compatible:
             page = self._client.models.list(timeout=10.0)
             return [m.model_dump() for m in page.data or []]
         except openai.APIConnectionError as error:
-            raise self._connection_failure(error) from error
+            raise self._connection_failure(error.__cause__ or error) from error
         except openai.APIStatusError as error:
             if error.status_code in (429, 502, 503, 504):
-                text = self._without_key(refusals.said(error.body, error.message))
-                raise self._status_failure(error, text) from error
+                raise self._failure(self._refusal(error)) from error
             return []
         except (openai.OpenAIError, AttributeError, TypeError, ValueError):
             return []  # a page of another kind; the call itself will say what is wrong
@@ -346,16 +427,20 @@ class Compatible:
         return "Check --model and OPENAI_BASE_URL, which usually ends in /v1"
 
 
-_REASONING = re.compile(r"<(think|thinking|thought|reasoning)>", re.IGNORECASE)
-_CLOSED = re.compile(r"(?s)(?:(?!<think>).)*?\n?</think>[ \t]*\n", re.IGNORECASE)
+def _chunks(response: httpx.Response) -> Iterator[bytes]:
+    # What is not compressed need not pass the client's decoders.
+    packed = "content-encoding" in response.headers
+    return response.iter_bytes() if packed else response.iter_raw()
 
 
-def without_reasoning(text: str) -> str:
-    """The reply without a block of reasoning at its head; text further on is left alone."""
-    head = text.lstrip()
-    if opened := _REASONING.match(head):
-        _, closed, rest = head.partition(f"</{opened[1]}>")
-        return rest.lstrip() if closed else ""
-    # Some templates put the opening tag into the prompt, so only the closing one arrives.
-    match = _CLOSED.match(text)
-    return text[match.end() :].lstrip() if match else text
+def _drain(chunks: Iterator[bytes]) -> None:
+    """Takes what follows the end of a reply, so that the connection can be used again."""
+    try:
+        for _ in chunks:
+            pass
+    except httpx.HTTPError:
+        pass  # it is closed then; the reply is here
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -10,6 +10,7 @@ import email.utils
 import re
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from reread.text import clean
@@ -41,6 +42,11 @@ _UNKNOWN_MODEL = re.compile(
     r"\bmodel\b.{0,80}(?:not found|does not exist|doesn't exist|not available|is not supported)",
     re.IGNORECASE,
 )
+_WITHHELD = re.compile(
+    r"content.?filter|content management policy|json_validate_failed|failed_generation|"
+    r"failed to (?:generate|validate) json",
+    re.IGNORECASE,
+)
 _PAUSE = re.compile(
     r"(?:try again|retry)(?:ing)?\s*(?:in|after)\s*(?:(\d+)h)?\s*(?:(\d+)m(?!s))?\s*"
     r"(?:([\d.]+)\s*(ms|s|m)?)?",
@@ -56,12 +62,46 @@ _PARAMETERS: Mapping[str, re.Pattern[str]] = {
         r"invalid schema",
         re.IGNORECASE,
     ),
+    "stream_options": re.compile(r"\bstream_options\b|\binclude_usage\b"),
+    "stream": re.compile(r"\bstream(?:ing|ed)?\b", re.IGNORECASE),
+    "reasoning_effort": re.compile(r"reasoning.?effort|\breasoning\b|\bthink", re.IGNORECASE),
     "system": re.compile(
         r"system.{0,12}\brole|\brole.{0,40}\bsystem|system messages?.{0,20}not|"
         r"roles must alternate|developer instruction",
         re.IGNORECASE,
     ),
 }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refusal:
+    """A failure that the server told of: by its status, or inside a reply that had begun well."""
+
+    status: int
+    text: str
+    body: Any = None
+    code: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    within: bool = False
+
+
+def within(body: Any, text: str) -> Refusal:
+    """The refusal that an error inside a reply means, with the status that it names or words."""
+    told = body if isinstance(body, dict) else {}
+    code = told.get("code")
+    status = next(
+        (n for key in ("code", "status_code", "status") if (n := _status(told.get(key)))), None
+    )
+    if status is None:
+        # Nothing says whether it passes; what is known to be for good is known by its words.
+        kind = f"{code} {told.get('type')}"
+        status = 429 if "rate_limit" in kind else 400 if _TOO_LONG.search(text) else 500
+    return Refusal(status=status, text=text, body=body, code=code, within=True)
+
+
+def _status(value: Any) -> int | None:
+    number = _number(str(value)) if value is not None else None
+    return int(number) if number is not None and 400 <= number < 600 else None
 
 
 def too_long(status: int, text: str) -> bool:
@@ -106,6 +146,16 @@ def quota_used_up(status: int, code: object, text: str, headers: Mapping[str, st
         return pause_s > LONGEST_PAUSE_S
     # Rate limits advertise billing pages too, so the word alone decides nothing.
     return bool(_QUOTA.search(text)) and not _PASSES.search(text)
+
+
+def overloaded(status: int, text: str) -> bool:
+    """Whether fewer calls at once would help."""
+    return status in (408, 429, 503, 504, 529) or "overloaded" in text.lower()
+
+
+def withheld(code: object, text: str) -> bool:
+    """Whether it is about what was written, not about the request: a filter, or a failed form."""
+    return bool(_WITHHELD.search(f"{code} {text}"))
 
 
 def unknown_model(status: int, text: str) -> bool:
