@@ -11,14 +11,14 @@ import json
 import logging
 import shutil
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from reread import config as configuration
-from reread import documents, reading
+from reread import documents, parallel, reading
 from reread.config import Config
 from reread.documents import Recognition
 from reread.errors import (
@@ -28,14 +28,15 @@ from reread.errors import (
     SourceNotFound,
     UsageError,
 )
+from reread.llm.limits import Limited
 from reread.llm.wrappers import Cached, Meter, Metered, Retrying
 from reread.ports import Model, Progress
 from reread.prompts import Prompts
-from reread.reading import Desk
+from reread.reading import Desk, Shown
 from reread.store import Store
 from reread.store.lexical import rank
 from reread.text import clean
-from reread.types import Answer, Collection, Document, GistMemory, Settings, Usage
+from reread.types import Answer, Collection, Document, GistMemory, Piece, Settings, Usage
 
 _log = logging.getLogger(__name__)
 
@@ -73,6 +74,7 @@ class Library:
         self.settings = settings or Settings()
         self.progress = progress
         self._model = model if model is not None and not isinstance(model, str) else None
+        self._steady: Model | None = None
         self._store: Store | None = None
         self._lock = threading.RLock()
         self._prompts = Prompts(self.config.prompts)
@@ -285,6 +287,42 @@ class Library:
         Raises:
             Error: see `reread.errors`.
         """
+        return self._ask(question, source, options, settings)
+
+    def stream(
+        self,
+        question: str,
+        source: Source | Sequence[Source],
+        *,
+        options: Sequence[str] = (),
+        **settings: Any,
+    ) -> Iterator[Piece | Answer]:
+        """The pieces of an answer's text as they come, and at last the same answer as by `ask`.
+
+        What is shown is the answer alone, without the quotes that are checked afterwards; the text
+        of the answer is that of the pieces since the last that began `anew`. Stopping the generator
+        stops the work within a moment; what was finished is kept.
+
+        Raises:
+            Error: see `reread.errors`.
+        """
+
+        def work(emit: Callable[[Piece], None]) -> Answer:
+            shown = Shown(emit)
+            answer = self._ask(question, source, options, settings, shown.hear)
+            shown.finish(answer.text)
+            return answer
+
+        return parallel.streamed(work)
+
+    def _ask(
+        self,
+        question: str,
+        source: Source | Sequence[Source],
+        options: Sequence[str],
+        settings: dict[str, Any],
+        hear: Callable[[str], None] | None = None,
+    ) -> Answer:
         meter = Meter()
         memory = self._memory_of(question, source, settings, meter)
         if not isinstance(memory, Collection):
@@ -295,7 +333,7 @@ class Library:
 
         def answered() -> Answer:
             desk = self._desk(memory.document, settings, meter)
-            return reading.answer(desk, memory, question, options)
+            return reading.answer(desk, memory, question, options, hear)
 
         answer = replace(self._replanned(answered), usage=meter.usage())
         if isinstance(memory, Collection):
@@ -393,7 +431,9 @@ class Library:
         if like and wanted.min_words is None and wanted.max_words is None:
             sizes = like.settings
             wanted = replace(wanted, min_words=sizes.min_words, max_words=sizes.max_words)
-        model = Metered(Cached(Retrying(self.model), self.store.calls(document.id)), meter)
+        with self._lock:
+            steady = self._steady = self._steady or Retrying(Limited(self.model))
+        model = Metered(Cached(steady, self.store.calls(document.id)), meter)
         resolved, chosen = reading.resolve(
             wanted,
             document_words=document.words,

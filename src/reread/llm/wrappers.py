@@ -1,7 +1,8 @@
-"""What stands around a back end, in this order: `Metered(Cached(Retrying(backend)))`.
+"""What stands around a back end, in this order: `Metered(Cached(Retrying(Limited(backend))))`.
 
 Each wraps a model and is a model. The meter sees cache hits as hits, a retry never passes the
-cache again, and only a reply that the call's own parser accepts is remembered.
+cache again but waits for its turn anew, and only a reply that the call's own parser accepts is
+remembered. The inner two belong to the model and are shared by all that use it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
+from reread import parallel
 from reread.errors import ContextExceeded, MalformedReply, ModelUnavailable
 from reread.ports import CallCache, Capabilities, Model
 from reread.text import clean, count_words
@@ -58,7 +60,7 @@ class Retrying(Wrapper):
         *,
         attempts: int = 6,
         pause_s: float = 0.5,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = parallel.pause,
     ) -> None:
         super().__init__(inner)
         self._attempts = attempts
@@ -112,7 +114,7 @@ class Cached(Wrapper):
             known = self._cache.get(key)
             if known is not None:
                 try:
-                    return replace(validated(call, known), cached=True)
+                    return _told(call, replace(validated(call, known), cached=True))
                 except MalformedReply:
                     pass  # kept by a parser that accepted more: ask anew
             completion = self.inner.complete(call)
@@ -123,7 +125,7 @@ class Cached(Wrapper):
                 error.completion = completion  # it was paid for all the same
                 raise
             self._cache.put(key, call, self.name, completion)
-            return completion
+            return _told(call, completion)
 
     @contextmanager
     def _only_one(self, key: str) -> Iterator[None]:
@@ -139,6 +141,12 @@ class Cached(Wrapper):
                 lock, users = self._locks.pop(key)
                 if users > 1:
                     self._locks[key] = (lock, users - 1)
+
+
+def _told(call: Call, completion: Completion) -> Completion:
+    if call.hear is not None:
+        call.hear(completion.text)
+    return completion
 
 
 def validated(call: Call, completion: Completion) -> Completion:

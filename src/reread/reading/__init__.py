@@ -17,6 +17,7 @@ from reread.reading.fit import fitted, gist_room
 from reread.reading.gist import Gist, gist
 from reread.reading.paginate import PageShown, chooser, paginate
 from reread.reading.profiles import PAGINATIONS, STRATEGIES, Profile, preset, profile, resolve
+from reread.reading.showing import Shown
 from reread.types import Document, Fallback, GistMemory
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "STRATEGIES",
     "Desk",
     "Profile",
+    "Shown",
     "answer",
     "collected",
     "preset",
@@ -61,6 +63,8 @@ def read(desk: Desk, document: Document, earlier: GistMemory | None = None) -> G
     chosen = paginate(document, desk.settings, chooser(desk, document, earlier))
     desk.report("read", 0, document.words)
     workers = desk.model.capabilities.workers
+    if workers > 1:  # while some write down what came, others keep the endpoint busy
+        workers += max(2, workers // 4)
     for shown, its_gist in parallel.map_ordered(made, chosen, workers=workers):
         pages.append(shown.page)
         gists.append(its_gist.text)

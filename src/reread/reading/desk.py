@@ -41,6 +41,7 @@ class Desk:
         schema: Mapping[str, Any] | None = None,
         extra: Mapping[str, Any] | None = None,
         shares: str | None = None,
+        hear: Callable[[str], None] | None = None,
     ) -> Any:
         """The parsed reply to a prompt, asked once more when the first reply is malformed.
 
@@ -58,6 +59,7 @@ class Desk:
             schema=schema,
             extra=extra or {},
             shares=shares,
+            hear=hear,
         )
         try:
             return self.model.complete(call).value
