@@ -221,7 +221,7 @@ class Endpoint:
     def came(self, body: dict[str, Any], peer: int) -> Seen:
         texts = [str(m.get("content")) for m in body.get("messages", [])]
         seen = Seen(
-            digest=hashlib.sha256(json.dumps(texts).encode()).hexdigest(),
+            digest=hashlib.sha256("\n\n".join(texts).encode("utf-8", "replace")).hexdigest(),
             phase=phase_of(texts[-1] if texts else ""),
             words=sum(map(count_words, texts)),
             body=body,
@@ -274,7 +274,10 @@ class Endpoint:
                 f"you requested {tokens + room} tokens ({tokens} in the messages, {room} in the "
                 "completion). Please reduce the length of the messages or completion.",
             )
-        text = self.reply(seen.phase, texts[-1])
+        user = texts[-1]
+        if "system" not in sent:  # it stands before the rest
+            user = user.removeprefix(Prompts()["gist-page"].system).lstrip()
+        text = self.reply(seen.phase, user)
         thinking, reason = self.thinking, "stop"
         if thinking == "starved":
             thinking = "starved" if 0 < room < _THINKING_TOKENS else "reasoning_content"
