@@ -50,15 +50,17 @@ class Wrapper:
 class Retrying(Wrapper):
     """Sends a call again when the failure may pass: pauses double from `pause_s`, with jitter.
 
-    A pause that the endpoint asks for is kept. An endpoint that never answered yet is given up at
-    once, since a wrong address does not mend itself.
+    A pause that the endpoint asks for is kept. Patience ends after `attempts` failures of a call in
+    a row during which no other call succeeded either, or twice as many in all; with half of them
+    where nothing answers any more. An endpoint that never answered yet is given up at once, since a
+    wrong address does not mend itself.
     """
 
     def __init__(
         self,
         inner: Model,
         *,
-        attempts: int = 6,
+        attempts: int = 10,
         pause_s: float = 0.5,
         sleep: Callable[[float], None] = parallel.pause,
     ) -> None:
@@ -67,6 +69,7 @@ class Retrying(Wrapper):
         self._pause_s = pause_s
         self._sleep = sleep
         self._answered = False
+        self._successes = 0  # of all calls; only whether it changes counts
 
     @property
     def capabilities(self) -> Capabilities:
@@ -75,18 +78,25 @@ class Retrying(Wrapper):
     def complete(self, call: Call) -> Completion:
         completion = self._persistently(lambda: self.inner.complete(call))
         self._answered = True
+        self._successes += 1
         return completion
 
     def _persistently(self, asked: Callable[[], Out]) -> Out:
-        for attempt in range(1, self._attempts + 1):
+        in_a_row, before = 0, self._successes
+        for attempt in range(1, 2 * self._attempts + 1):
             try:
                 return asked()
             except ModelUnavailable as error:
+                in_a_row = in_a_row + 1 if before == self._successes else 1
+                before = self._successes
                 unreachable = error.retry_after_s is None and not error.answered
                 self._answered = self._answered or error.answered
-                if attempt == self._attempts or (unreachable and not self._answered):
+                most = (self._attempts + 1) // 2 if unreachable else self._attempts
+                if in_a_row >= most or attempt == 2 * self._attempts:
                     raise
-                self._sleep(self._wait(attempt, error.retry_after_s))
+                if unreachable and not self._answered:
+                    raise
+                self._sleep(self._wait(in_a_row, error.retry_after_s))
         raise AssertionError("unreachable")
 
     def _wait(self, attempt: int, asked_s: float | None) -> float:
