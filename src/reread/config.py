@@ -26,7 +26,8 @@ class Config:
     `home` holds the library, the weights and the caches. `model` is `openai:NAME` or `local:NAME`,
     None to take what is found. `ocr` are the languages that text in pictures is read in, by
     Tesseract's names, `auto` for those installed, `off` to leave pictures alone. `api_key` is
-    never shown, logged or stored.
+    never shown, logged or stored. A reply may be silent for `timeout_s`; its first word may take
+    ten times as long.
     """
 
     home: Path
@@ -36,7 +37,7 @@ class Config:
     api_key: str | None = field(default=None, repr=False)
     context_tokens: int | None = None
     workers: int | None = None
-    timeout_s: float = 300.0
+    timeout_s: float = 60.0
     prompts: Path | None = None
     hub: str = "https://huggingface.co"
     allow_private: bool = False

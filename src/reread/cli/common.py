@@ -36,7 +36,10 @@ Workers = Annotated[
     Optional[int], typer.Option("--workers", min=1, help="Calls in flight at once.")
 ]
 Timeout = Annotated[
-    Optional[float], typer.Option("--timeout", min=0.1, help="Seconds to wait for a reply.")
+    Optional[float],
+    typer.Option(
+        "--timeout", min=0.1, help="Seconds a reply may be silent; ten times that at first."
+    ),
 ]
 Password = Annotated[
     Optional[str], typer.Option("--password", help="Opens a locked file.", show_default=False)
@@ -88,35 +91,51 @@ def opened(path: Path | None, chosen: Settings | None = None, **config: Any) -> 
             library.close()
 
 
+class Bars:
+    """A listener that draws a bar with an ETA for each phase, until it is stopped."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        # Results keep their own stream: rich would send what is printed meanwhile to standard
+        # error.
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}"),
+            console=Console(stderr=True),
+            transient=True,
+            redirect_stdout=sys.stdout.isatty(),
+        )
+        self._tasks: dict[str, Any] = {}
+        self._bars.start()
+
+    def __call__(self, step: Step) -> None:
+        if step.phase not in self._tasks:
+            self._tasks[step.phase] = self._bars.add_task(step.phase, total=step.total, note="")
+        self._bars.update(
+            self._tasks[step.phase], completed=step.done, total=step.total, note=step.note
+        )
+
+    def stop(self) -> None:
+        """Takes the bars off the terminal."""
+        self._bars.stop()
+
+
 @contextmanager
-def drawn() -> Iterator[Any]:
-    """A listener that draws a bar with an ETA on a terminal's standard error, None in a pipe."""
+def drawn() -> Iterator[Bars | None]:
+    """Bars on a terminal's standard error, None in a pipe."""
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
-    )
-    # Results keep their own stream: rich would send what is printed meanwhile to standard error.
-    bars = Progress(
-        *columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty()
-    )
-    with bars:
-        tasks: dict[str, Any] = {}
-
-        def show(step: Step) -> None:
-            if step.phase not in tasks:
-                tasks[step.phase] = bars.add_task(step.phase, total=step.total, note="")
-            bars.update(tasks[step.phase], completed=step.done, total=step.total, note=step.note)
-
-        yield show
+    bars = Bars()
+    try:
+        yield bars
+    finally:
+        bars.stop()
 
 
 def gaps(coverage: Coverage) -> list[str]:

@@ -100,7 +100,7 @@ class Local:
                 model=self._weights.stem,
                 base_url=f"{address}/v1",
                 api_key=key,
-                timeout_s=1800.0,
+                timeout_s=180.0,
                 context_tokens=_WINDOW,
                 workers=1,
                 profile="embedded",

@@ -24,8 +24,8 @@ _QUOTING = re.compile(
 # Openings of what is no answer: silence of the document, or a refusal.
 _DOUBTFUL = re.compile(
     r"\W*(?:not\b|there is no|no (?:mention|information)|(?:the|this|that) (?:\w+ )?(?:document|"
-    r"text|passages?|pages?|source|excerpts?|material|answer|information)\b|(?:it|this|that) (?:is|was) "
-    r"not|i\b|i'm\b|sorry|unfortunately|as an ai|unknown)",
+    r"text|passages?|pages?|source|excerpts?|material|answer|information)\b|"
+    r"(?:it|this|that) (?:is|was) not|i\b|i'm\b|sorry|unfortunately|as an ai|unknown)",
     re.IGNORECASE,
 )
 _DECIDED_WORDS, _DECIDED_CHARS = 4, 300
