@@ -1,4 +1,4 @@
-"""Streaming through an endpoint: fallbacks, limits of time, broken replies, an end when unwanted."""
+"""Streaming through an endpoint: fallbacks, limits of time, broken replies, unwanted ones."""
 
 from __future__ import annotations
 
@@ -120,16 +120,16 @@ def test_connections_are_kept_between_replies(streams: bool) -> None:
 
 
 def test_a_long_reply_may_take_longer_than_the_limit_of_silence() -> None:
-    with Endpoint(event_s=0.06, reply=says_answer) as endpoint:
+    with Endpoint(event_s=0.2, reply=says_answer) as endpoint:
         started = time.monotonic()
-        done = behind(endpoint, timeout_s=0.25).complete(a_call())
+        done = behind(endpoint, timeout_s=1.0).complete(a_call())
     assert done.text == ANSWER
-    assert time.monotonic() - started > 0.25
+    assert time.monotonic() - started > 1.0
 
 
 def test_the_first_word_may_take_longer_than_the_others() -> None:
-    with Endpoint(delay_s=0.3, reply=says_answer) as endpoint:
-        assert behind(endpoint, timeout_s=0.1).complete(a_call()).text == ANSWER
+    with Endpoint(delay_s=0.8, reply=says_answer) as endpoint:
+        assert behind(endpoint, timeout_s=0.5).complete(a_call()).text == ANSWER
 
 
 def test_silence_in_the_middle_is_given_up_and_frees_the_server() -> None:

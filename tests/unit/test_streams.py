@@ -11,7 +11,10 @@ from weather import SHAPES, THOUGHT, Fault, Made, Thinking, Within, events, goes
 from reread.llm import streams
 from reread.llm.reasoning import so_far, without_reasoning
 
-TEXT = 'Anna found the map "here" in the caf\u00e9, and then\u2028lost\x0b it again near the \U0001f600 tower.'
+TEXT = (
+    'Anna found the map "here" in the caf\u00e9, and then\u2028lost\x0b it again near the '
+    "\U0001f600 tower."
+)
 MADE = Made(text=TEXT, prompt_tokens=120, completion_tokens=15)
 
 

@@ -19,7 +19,8 @@ _HEADING = re.compile(r"[*_\s]*(?:answer|a):[*_]*\s*", re.IGNORECASE)
 _FIELD = re.compile(r'\s*\{\s*"answer"\s*:\s*"((?:[^"\\]|\\.)*)')
 # A line that may become a quote with its page, as `replies.answer` takes them out.
 _QUOTING = re.compile(
-    r"\s*(?:[-*•>]\s*)?(?:[\[(<\"“”„«'‘「『]|(?:p(?:p|a|ag|age|ages)?)?(?:\Z|[.\s]))", re.IGNORECASE
+    r"\s*(?:[-*•>]\s*)?(?:[`\[(<\"“”„«'‘「『]|(?:p(?:p|a|ag|age|ages)?)?(?:\Z|[.\s]))",
+    re.IGNORECASE,
 )
 # Openings of what is no answer: silence of the document, or a refusal.
 _DOUBTFUL = re.compile(
@@ -66,7 +67,7 @@ def so_far(reply: str) -> str:
     lines = text.split("\n")
     if _QUOTING.match(lines[-1]):
         lines.pop()
-    kept = [line for line in lines if line.strip() and not replies.is_quote(line)]
+    kept = [line for line in lines if line.strip(" `") and not replies.is_quote(line)]
     return "\n".join(kept).strip()
 
 
