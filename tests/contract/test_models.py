@@ -21,7 +21,8 @@ from reread.errors import (
     SettingsError,
 )
 from reread.llm import choose, probe
-from reread.llm.compatible import Compatible, without_reasoning
+from reread.llm.compatible import Compatible
+from reread.llm.reasoning import without_reasoning
 from reread.llm.scripted import Scripted
 from reread.llm.wrappers import Retrying, validated
 from reread.ports import Model

@@ -203,7 +203,7 @@ def test_a_reply_that_was_withheld_is_asked_for_again_and_stops_nothing(
 
 
 @pytest.mark.parametrize("delays", [{"delay_s": 60.0}, {"event_s": 30.0}])
-def test_work_that_is_over_closes_its_connection(delays: dict[str, float]) -> None:
+def test_work_that_is_over_closes_its_connection(delays: dict[str, Any]) -> None:
     """Before the first word and in the middle: the server notices within two seconds."""
     with Endpoint(reply=says_answer, **delays) as endpoint:
         model = behind(endpoint)

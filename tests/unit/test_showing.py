@@ -13,7 +13,7 @@ from reread.types import Piece
 
 REPLIES = {
     "plain": "Anna found the map near the old tower.",
-    "quotes": 'Anna found the map near the old tower.\n[2] "Anna found the map"\n[3] "the old tower"',
+    "quotes": 'Anna found the map near the tower.\n[2] "Anna found the map"\n[3] "the tower"',
     "quotes between": 'Anna found it there.\n[2] "Anna found it"\nThen Bertil lost it again.',
     "heading": "**Answer:** Anna found the map near the old tower.",
     "fence": "```text\nAnna found the map near the old tower.\n```",
