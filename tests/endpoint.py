@@ -48,8 +48,8 @@ _THINKING_TOKENS = 2_000  # what reasoning takes before a reply begins
 class Seen:
     """One chat request: a hash of its messages, its step, and when it came and was answered.
 
-    `peer` is the port it came from. `whole` is True once a usable reply was sent to its end, `gone`
-    is when the client was found to have gone before that.
+    `peer` is the port it came from, `begun` when it had one of the slots. `whole` is True once a
+    usable reply was sent to its end, `gone` is when the client was found to have gone before that.
     """
 
     digest: str
@@ -60,6 +60,7 @@ class Seen:
     started: float
     ended: float | None = None
     status: int = 0
+    begun: float | None = None
     whole: bool = False
     gone: float | None = None
 
@@ -210,6 +211,16 @@ class Endpoint:
             for s in self.seen:
                 words[s.phase] += s.words
         return words
+
+    def busy(self, phase: str) -> float:
+        """How many slots worked on a step, on average from its first request to its last."""
+        with self.lock:
+            spans = [(s.begun, s.ended) for s in self.seen if s.phase == phase]
+        done = [(begun, ended) for begun, ended in spans if begun and ended]
+        if not done:
+            return 0.0
+        whole = max(ended for _, ended in done) - min(begun for begun, _ in done)
+        return sum(ended - begun for begun, ended in done) / whole
 
     def forget(self) -> None:
         """Forgets the requests so far."""
@@ -366,6 +377,7 @@ class _Handler(BaseHTTPRequestHandler):
         status = 0
         try:
             with endpoint.slots:
+                seen.begun = time.monotonic()
                 status = self._chat(endpoint, seen)
         finally:
             endpoint.went(seen, status)
@@ -477,7 +489,8 @@ def main() -> None:
             if line.strip() == "forget":
                 endpoint.forget()
             phases, words = endpoint.phases(), endpoint.words()
-            print(json.dumps({"calls": phases, "words": words}), flush=True)
+            busy = {phase: endpoint.busy(phase) for phase in phases}
+            print(json.dumps({"calls": phases, "words": words, "busy": busy}), flush=True)
 
 
 if __name__ == "__main__":

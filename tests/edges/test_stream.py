@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from command import PROGRAM, environ, run, story
 from endpoint import Endpoint
-from weather import Fault
+from weather import Fault, Made
 
 from reread import documents
 from reread.errors import ModelRefused
@@ -202,7 +202,7 @@ def test_a_terminal_shows_a_changed_answer_in_place_of_the_first(
 
     def limited(seen: Any) -> Any:
         reply = made(seen)
-        if seen.phase == "answer" and reply.text == cut:
+        if isinstance(reply, Made) and reply.text == cut:
             return replace(reply, finish_reason="length")
         return reply
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import httpcore2 as httpcore
@@ -76,12 +76,18 @@ class _Backend(httpcore.NetworkBackend):
 
 
 class _Stream(httpcore.NetworkStream):
-    """A connection that waits in short turns and looks up between them."""
+    """A connection that waits in short turns and looks up between them.
+
+    What is written goes out when an answer is waited for: head and body of a request in one packet.
+    """
 
     def __init__(self, plain: httpcore.NetworkStream) -> None:
         self._plain = plain
+        self._unsent: list[bytes] = []
+        self._write_s: float | None = None
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        self._flush()
         limit = _here.patience
         if limit is None:
             return self._plain.read(max_bytes, timeout)
@@ -96,7 +102,16 @@ class _Stream(httpcore.NetworkStream):
                 continue
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._plain.write(buffer, timeout)
+        self._unsent.append(buffer)
+        self._write_s = timeout
+
+    def _flush(self) -> None:
+        if not self._unsent:
+            return
+        packet, self._unsent = b"".join(self._unsent), []
+        # A server that refuses a request may close before it has read all of it, and say why.
+        with suppress(httpcore.WriteError):
+            self._plain.write(packet, self._write_s)
 
     def close(self) -> None:
         self._plain.close()
@@ -107,4 +122,5 @@ class _Stream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
+        self._flush()
         return _Stream(self._plain.start_tls(ssl_context, server_hostname, timeout))

@@ -25,6 +25,7 @@ from typing import Any
 
 from reread.errors import LibraryError
 from reread.store.schema import MIGRATIONS
+from reread.store.together import Together
 from reread.types import (
     Call,
     Completion,
@@ -56,6 +57,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.RLock()
+        self._together = Together(self._writing)
         with self._told():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(
@@ -199,7 +201,8 @@ class Store:
         self, document_id: str, key: str, call: Call, model: str, done: Completion
     ) -> None:
         """Remembers a validated reply; a document removed meanwhile takes it along."""
-        with self._writing() as db:
+
+        def write(db: sqlite3.Connection) -> None:
             db.execute(
                 "INSERT OR REPLACE INTO calls SELECT ?,id,?,?,?,?,?,?,? FROM documents "
                 "WHERE id = ?",
@@ -215,6 +218,8 @@ class Store:
                     document_id,
                 ),
             )
+
+        self._together.write(write)
 
     # -- memories -------------------------------------------------------------------------------
 
