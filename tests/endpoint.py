@@ -19,6 +19,7 @@ import json
 import re
 import select
 import socket
+import ssl
 import sys
 import threading
 import time
@@ -41,7 +42,6 @@ from reread.text import count_words, estimate_tokens
 __all__ = ["MODEL", "Endpoint", "Fault", "Seen", "phase_of"]
 
 MODEL = "reader"
-_THINKING_TOKENS = 2_000  # what reasoning takes before a reply begins
 
 
 @dataclass(kw_only=True)
@@ -85,7 +85,8 @@ class Endpoint:
         listing: Status of `/v1/models`.
         shape: Whose events a streamed reply has, of `weather.SHAPES`.
         streams: Whether it streams at all; if not, it ignores that it was asked to.
-        thinking: Where it shows reasoning; `starved` has no room left for the reply at first.
+        thinking: Where it shows reasoning; `starved` has no room for the reply in less than `room`
+            tokens.
         chance: Faults by chance.
         most: Calls in flight beyond which it answers 429.
         quota: Usable replies after which there is no credit any more.
@@ -111,6 +112,7 @@ class Endpoint:
         shape: str = "openai",
         streams: bool = True,
         thinking: Thinking = "",
+        room: int = 2_000,
         chance: Chance | None = None,
         most: int | None = None,
         quota: int | None = None,
@@ -121,6 +123,7 @@ class Endpoint:
         self.shape = shape
         self.streams = streams
         self.thinking = thinking
+        self.room = room
         self.chance = chance
         self.most = most
         self.quota = quota
@@ -159,6 +162,12 @@ class Endpoint:
     def __exit__(self, *exc: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    def over_tls(self, context: ssl.SSLContext) -> None:
+        """Speaks TLS from now on."""
+        self._server.socket = context.wrap_socket(
+            self._server.socket, server_side=True, do_handshake_on_connect=False
+        )
 
     def config(self, home: Path, **more: Any) -> Config:
         """The configuration of a library at `home` that uses this server."""
@@ -291,7 +300,7 @@ class Endpoint:
         text = self.reply(seen.phase, user)
         thinking, reason = self.thinking, "stop"
         if thinking == "starved":
-            thinking = "starved" if 0 < room < _THINKING_TOKENS else "reasoning_content"
+            thinking = "starved" if 0 < room < self.room else "reasoning_content"
             reason = "length" if thinking == "starved" else "stop"
         shown = tokens if self.cut is None else min(tokens, self.cut)
         return Made(

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from command import story
 from endpoint import Endpoint
-from weather import FAULTS, QUIRKS, Chance, Condition, Fault, both
+from weather import FAULTS, QUIRKS, THOUGHT, Chance, Condition, Fault, both
 
 from reread import documents, parallel
-from reread.errors import ModelRefused, ModelUnavailable
+from reread.errors import ContextExceeded, ModelRefused, ModelUnavailable
 from reread.library import Library
 from reread.llm.wrappers import Retrying
 from reread.types import Answer, Document, GistMemory
@@ -223,3 +223,96 @@ def test_a_server_that_never_recovers_is_given_up_with_one_line(
             library.read(document, **SIZES)
         library.close()
     assert "run again later" in caught.value.line
+
+
+# -- what a bad reply leaves behind ---------------------------------------------------------------
+
+
+def test_reasoning_that_never_ends_is_a_visible_failure_and_never_a_gist(
+    home: Path, document: Document
+) -> None:
+    with Endpoint(thinking="starved", room=100_000) as endpoint:
+        library = opened(endpoint, home)
+        memory = library.read(document, **SIZES, pagination="uniform")
+        library.close()
+    assert {f.phase for f in memory.fallbacks} == {"gist"}
+    assert [f.page for f in memory.fallbacks] == [p.number for p in memory.pages]
+    assert all("length" in f.reason for f in memory.fallbacks)
+    assert not any(THOUGHT[:20] in gist for gist in memory.gists)
+    assert all(gist in page.text for page, gist in zip(memory.pages, memory.gists, strict=True))
+
+
+def test_a_document_about_reasoning_marks_keeps_them(home: Path) -> None:
+    lines = [f"On day {n} the tag <think> was opened and </think> closed it." for n in range(40)]
+    text = "\n\n".join(lines)
+    document = documents.load_bytes(text.encode(), name="tags.txt", origin="tags.txt")
+    with Endpoint(thinking="tags") as endpoint:
+        library = opened(endpoint, home)
+        memory = library.read(document, **SIZES)
+        answer = library.ask("Which tag was opened and closed it on day 7?", memory)
+        library.close()
+    assert "".join(page.text for page in memory.pages) == text
+    assert all("<think> was opened and </think>" in gist for gist in memory.gists)
+    assert "<think>" in answer.citations[0].quote
+
+
+@pytest.mark.parametrize("bad", ["", "I'm sorry, but I can't help with that.", '{"error": 1}'])
+def test_a_bad_reply_poisons_nothing(home: Path, document: Document, calm: Any, bad: str) -> None:
+    """A first run gets nothing but bad gists and is stopped; the next one gets good ones."""
+    with Endpoint() as endpoint:
+        reply = endpoint.reply
+        endpoint.reply = lambda phase, user: bad if phase == "gist" else reply(phase, user)
+        library = opened(endpoint, home, workers=1)
+        endpoint.quota = 6
+        with pytest.raises(ModelRefused):
+            library.read(document, **SIZES)
+        endpoint.quota, endpoint.reply = None, reply
+        memory = library.read(document, **SIZES)
+        assert (read(memory), said(library.ask(QUESTION, memory))) == calm
+        library.close()
+
+
+# -- Ollama, by both of its doors -----------------------------------------------------------------
+
+LOADED = {
+    "name": "reader:latest",
+    "model": "reader:latest",
+    "size": 2_497_293_931,
+    "digest": "a" * 64,
+    "details": {"parent_model": "", "format": "gguf", "family": "qwen3"},
+    "expires_at": "2030-01-01T00:00:00Z",
+    "size_vram": 0,
+}
+SHOWN = {
+    "details": {"format": "gguf", "family": "qwen3", "parameter_size": "4.0B"},
+    "model_info": {"general.architecture": "qwen3", "qwen3.context_length": 262_144},
+    "capabilities": ["completion", "tools", "thinking"],
+}
+
+
+def ollama(context_tokens: int | None, **options: Any) -> Endpoint:
+    loaded = LOADED | ({"context_length": context_tokens} if context_tokens else {})
+    pages = {"/api/ps": {"models": [loaded]}, "/api/show": SHOWN}
+    return Endpoint(shape="ollama", window=None, pages=pages, **options)
+
+
+def test_an_ollama_is_read_through_by_the_window_it_has_loaded(
+    home: Path, document: Document, calm: Any
+) -> None:
+    with ollama(8_192, thinking="reasoning") as endpoint:
+        library = opened(endpoint, home)
+        assert library.model.capabilities.context_tokens == 8_192
+        memory = library.read(document, **SIZES)
+        assert (read(memory), said(library.ask(QUESTION, memory))) == calm
+        library.close()
+    assert "/api/ps" in endpoint.paths
+
+
+def test_an_ollama_that_cuts_prompts_is_an_error_with_its_remedy(home: Path) -> None:
+    with ollama(32_768, cut=1_024) as endpoint:
+        library = opened(endpoint, home)
+        with pytest.raises(ContextExceeded, match="cuts prompts silently") as caught:
+            library.read(text(6_000), min_words=2_000, max_words=3_000, pagination="uniform")
+        library.close()
+    assert "OLLAMA_CONTEXT_LENGTH" in caught.value.line
+    assert "--context-tokens 1024" in caught.value.line

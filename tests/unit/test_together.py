@@ -39,7 +39,7 @@ class Writing:
 
 def insert(n: int, together: Together, path: Path) -> bool:
     """Whether the change is on disk when the write returns, as another connection sees it."""
-    together.write(lambda db: db.execute("INSERT INTO t VALUES (?)", (n,)) and None)
+    together.write(lambda db: db.executemany("INSERT INTO t VALUES (?)", [(n,)]).close())
     with sqlite3.connect(path) as other:
         return bool(other.execute("SELECT 1 FROM t WHERE n = ?", (n,)).fetchone())
 
