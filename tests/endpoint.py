@@ -388,6 +388,9 @@ class _Handler(BaseHTTPRequestHandler):
             with endpoint.slots:
                 seen.begun = time.monotonic()
                 status = self._chat(endpoint, seen)
+        except OSError:
+            seen.gone = seen.gone or time.monotonic()
+            self.close_connection = True
         finally:
             endpoint.went(seen, status)
 

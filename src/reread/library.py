@@ -299,12 +299,8 @@ class Library:
     ) -> Iterator[Piece | Answer]:
         """The pieces of an answer's text as they come, and at last the same answer as by `ask`.
 
-        What is shown is the answer alone, without the quotes that are checked afterwards; the text
-        of the answer is that of the pieces since the last that began `anew`. Stopping the generator
-        stops the work within a moment; what was finished is kept.
-
-        Raises:
-            Error: see `reread.errors`.
+        The answer's text is that of the pieces since the last that began `anew`. Stopping the
+        generator stops the work within a moment; what was finished is kept.
         """
 
         def work(emit: Callable[[Piece], None]) -> Answer:

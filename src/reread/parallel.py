@@ -135,7 +135,9 @@ def map_ordered(fn: Callable[[In], Out], items: Iterable[In], *, workers: int) -
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
-    except Exception as error:
+    except (KeyboardInterrupt, GeneratorExit):
+        raise  # nobody waits for what is in flight
+    except BaseException as error:
         work.fail(error)
         wait([f for f in pending if not f.cancel()], timeout=_GRACE_S)
         raise

@@ -62,10 +62,7 @@ def read(desk: Desk, document: Document, earlier: GistMemory | None = None) -> G
     words = 0
     chosen = paginate(document, desk.settings, chooser(desk, document, earlier))
     desk.report("read", 0, document.words)
-    workers = desk.model.capabilities.workers
-    if workers > 1:  # while some write down what came, others keep the endpoint busy
-        workers += max(2, workers // 4)
-    for shown, its_gist in parallel.map_ordered(made, chosen, workers=workers):
+    for shown, its_gist in parallel.map_ordered(made, chosen, workers=desk.threads):
         pages.append(shown.page)
         gists.append(its_gist.text)
         if shown.fallback:

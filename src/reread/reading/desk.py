@@ -73,6 +73,15 @@ class Desk:
             )
             return self.model.complete(again).value
 
+    @property
+    def threads(self) -> int:
+        """How many threads serve the model: some more than it takes calls at once.
+
+        While one writes down what came, it has no call in flight; another one has.
+        """
+        workers = self.model.capabilities.workers
+        return workers + max(2, workers // 4) if workers > 1 else 1
+
     def tokens(self, *texts: str) -> int:
         """How many tokens the texts take together, exactly or as an upper estimate."""
         return sum(self.model.count_tokens(text) for text in texts)
