@@ -233,7 +233,7 @@ def overhead(runs: int) -> dict[str, float]:
 
         def complete(self, call: Call) -> Completion:
             self.times.append(time.perf_counter())
-            self.bodies.append(json.dumps(self._body(call)).encode())
+            self.bodies.append(json.dumps(self.body(call)).encode())
             return super().complete(call)
 
     text = documents.load_bytes(story(20_000).encode(), name="story.txt", origin="story.txt")

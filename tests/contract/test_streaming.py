@@ -315,6 +315,9 @@ class Memory:
     def put(self, key: str, call: Call, model: str, completion: Completion) -> None:
         self.kept[key] = completion
 
+    def refused(self, call: Call, model: str, completion: Completion) -> None:
+        pass
+
 
 def wrapped(endpoint: Endpoint, cache: Memory) -> Metered:
     inner = Retrying(Limited(behind(endpoint)), sleep=lambda _: None)

@@ -39,7 +39,7 @@ PAIRS = {
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses between attempts take a hundredth of their time."""
     sleep = lambda seconds: parallel.pause(seconds / 100)  # noqa: E731
-    monkeypatch.setattr("reread.library.Retrying", partial(Retrying, sleep=sleep))
+    monkeypatch.setattr("reread.workshop.Retrying", partial(Retrying, sleep=sleep))
 
 
 @pytest.fixture

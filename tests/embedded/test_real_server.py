@@ -83,7 +83,7 @@ def test_a_real_server_says_its_window_and_counts_what_it_reads(
     assert len(heard) > 3
     assert 40 < (done.prompt_tokens or 0) < 120
     assert 0 < (done.completion_tokens or 0) <= 24
-    assert model._refused == set()
+    assert model.learned.refused == set()
 
 
 @pytest.mark.embedded

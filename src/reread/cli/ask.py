@@ -47,6 +47,7 @@ def ask(
     context_tokens: common.ContextTokens = None,
     workers: common.Workers = None,
     timeout: common.Timeout = None,
+    budget: common.Budget = None,
     profile: common.Profile = None,
     preset: common.Preset = None,
     min_words: common.MinWords = None,
@@ -75,7 +76,7 @@ def ask(
         "timeout_s": timeout,
         "ocr": "off" if no_ocr else None,
     }
-    with common.opened(library, chosen, **config) as opened:
+    with common.opened(library, chosen, budget=budget, **config) as opened:
         known = source if password is None else opened.load(source, password=password)
         asked = [known, *also] if also else known
         screen = None if as_json else Screen.there()
@@ -165,7 +166,7 @@ def _print(answer: Answer, *, shown: bool) -> None:
     common.say(
         f"pages read again: {read} of {len(answer.memory.pages)} · {used.calls} calls"
         f" ({used.cached_calls} remembered) · {used.words_in} words in · {used.seconds:.1f} s"
-        f" · {answer.model}"
+        f" · {common.paid(used)} · {answer.model}"
     )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from reread.ports import Step
-from reread.types import Coverage, Settings
+from reread.types import Coverage, Settings, Usage
 
 if TYPE_CHECKING:
     from reread.library import Library
@@ -47,6 +47,10 @@ Password = Annotated[
 NoOcr = Annotated[
     bool, typer.Option("--no-ocr", help="Leave pictures of text alone (REREAD_OCR=off).")
 ]
+Budget = Annotated[
+    Optional[str],
+    typer.Option("--budget", help="Most to spend: 0.50usd, 200000tokens or 500calls."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Profile = Annotated[Optional[str], typer.Option("--profile", help="paper, default or embedded.")]
 Preset = Annotated[
@@ -76,14 +80,23 @@ def settings(preset: str | None, **said: Any) -> Settings:
 
 
 @contextmanager
-def opened(path: Path | None, chosen: Settings | None = None, **config: Any) -> Iterator[Library]:
+def opened(
+    path: Path | None,
+    chosen: Settings | None = None,
+    *,
+    budget: str | None = None,
+    **config: Any,
+) -> Iterator[Library]:
     """The library the options name, closed afterwards; progress is drawn on a terminal."""
     from reread import config as configuration
     from reread.library import Library
 
     with drawn() as progress:
         library = Library(
-            config=configuration.load(library=path, **config), settings=chosen, progress=progress
+            config=configuration.load(library=path, **config),
+            settings=chosen,
+            progress=progress,
+            budget=budget,
         )
         try:
             yield library
@@ -116,9 +129,9 @@ class Bars:
     def __call__(self, step: Step) -> None:
         if step.phase not in self._tasks:
             self._tasks[step.phase] = self._bars.add_task(step.phase, total=step.total, note="")
-        self._bars.update(
-            self._tasks[step.phase], completed=step.done, total=step.total, note=step.note
-        )
+        meter = f"{used(step.usage)} so far" if step.usage else ""
+        note = " · ".join(filter(None, (step.note, meter)))
+        self._bars.update(self._tasks[step.phase], completed=step.done, total=step.total, note=note)
 
     def stop(self) -> None:
         """Takes the bars off the terminal."""
@@ -153,6 +166,30 @@ def _listed(parts: tuple[str, ...]) -> str:
     if len(parts) <= _MOST_LISTED:
         return ", ".join(parts)
     return f"{', '.join(parts[:_MOST_LISTED])} and {len(parts) - _MOST_LISTED} more"
+
+
+def used(usage: Usage) -> str:
+    """Calls, tokens and cost, for people."""
+    calls = f"{usage.calls:,} {'call' if usage.calls == 1 else 'calls'}"
+    if usage.cached_calls:
+        calls += f" ({usage.cached_calls:,} remembered)"
+    return f"{calls}, {paid(usage)}"
+
+
+def paid(usage: Usage) -> str:
+    """Tokens and cost, for people; a cost that is not known is said to be so."""
+    tokens = f"{usage.prompt_tokens + usage.completion_tokens:,} tokens"
+    kinds = (("cached", usage.cached_tokens), ("reasoning", usage.reasoning_tokens))
+    if told := ", ".join(f"{count:,} {kind}" for kind, count in kinds if count):
+        tokens += f" ({told})"
+    return f"{tokens}, {'price not known' if usage.cost is None else dollars(usage.cost)}"
+
+
+def dollars(amount: float) -> str:
+    """US dollars with as many digits as the amount needs: $0, $0.0012, $1.25."""
+    if amount == 0:
+        return "$0"
+    return f"${amount:.2f}" if amount >= 1 else f"${amount:.4f}" if amount >= 0.0001 else "<$0.0001"
 
 
 def say(text: str) -> None:

@@ -21,19 +21,24 @@ _TOO_LONG = re.compile(
     r"context.{0,20}(length|window|size|limit)|(length|window|size).{0,10}\bcontext|"
     r"maximum.{0,30}(context|tokens|prompt|input)|too (long|many tokens)|exceed_context_size|"
     r"exceed.{0,40}(context|token)|reduce the length|prompt is too|larger than the context|"
-    r"tokens?\W+\+\W+\W*max_new_tokens|must have less than \d+ tokens|request too large",
+    r"tokens?\W+\+\W+\W*max_new_tokens|must have less than \d+ tokens|request too large|"
+    r"exceeds? max|greater than.{0,20}\bmax|range of input length|too large to process|"
+    r"longer than the max|must be at least 1, got -\d",
     re.IGNORECASE,
 )
 _LIMITS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"(?:>|<=|≤)\s*([\d,]{3,})",
-        r"\blimit\b\W{0,3}([\d,]{3,})",
-        r"(?:maximum|max\b|at most|up to|less than|only)[^\d>]{0,40}([\d,]{3,})",
+        r"\blimit\b(?: is| of)?\W{0,3}([\d,]{3,})",
+        r"range of input length should be \[\d+, ?([\d,]{3,})\]",
+        r"cannot exceed ([\d,]{3,})",
+        r"(?:maximum|max(?:\b|_)|at most|up to|less than|only)[^\d>]{0,40}([\d,]{3,})",
         r"context[ _-]*(?:length|window|size|limit)[^\d>]{0,20}([\d,]{3,})",
         r"([\d,]{3,})\s+(?:tokens\s+)?maximum",
     )
 )
+_EXCESS = re.compile(r"\bby [\d,]+ tokens")  # how far beyond the limit, not the limit
 _QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
 _QUOTA = re.compile(r"quota|billing|payment|credit|insufficient balance", re.IGNORECASE)
 _PASSES = re.compile(r"rate.?limit|per (?:minute|second)|tokens per min|try again|retry", re.I)
@@ -117,6 +122,7 @@ def limit_tokens(text: str, body: object) -> int | None:
     """The window that such a refusal names, in tokens; None when it names none."""
     if isinstance(body, dict) and isinstance(body.get("n_ctx"), int):
         return int(body["n_ctx"])
+    text = _EXCESS.sub("", text)
     for pattern in _LIMITS:
         for found in pattern.findall(text):
             if digits := found.replace(",", ""):

@@ -1,8 +1,8 @@
-"""What stands around a back end, in this order: `Metered(Cached(Retrying(Limited(backend))))`.
+"""What stands around a back end: `Metered(Cached(Retrying(Limited(Paid(backend)))))`.
 
 Each wraps a model and is a model. The meter sees cache hits as hits, a retry never passes the
 cache again but waits for its turn anew, and only a reply that the call's own parser accepts is
-remembered. The inner two belong to the model and are shared by all that use it.
+remembered. The inner three belong to the model and are shared by all that use it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TypeVar
 from reread import parallel
 from reread.errors import ContextExceeded, MalformedReply, ModelUnavailable
 from reread.ports import CallCache, Capabilities, Model
-from reread.text import clean, count_words
+from reread.text import clean
 from reread.types import Call, Completion, Usage
 
 Out = TypeVar("Out")
@@ -133,6 +133,7 @@ class Cached(Wrapper):
                 completion = validated(call, completion)
             except MalformedReply as error:
                 error.completion = completion  # it was paid for all the same
+                self._cache.refused(call, self.name, completion)
                 raise
             self._cache.put(key, call, self.name, completion)
             return _told(call, completion)
@@ -167,14 +168,16 @@ def validated(call: Call, completion: Completion) -> Completion:
 
 
 def call_key(model: str, call: Call) -> str:
-    """A hash of everything that can change the reply."""
+    """A hash of everything that can change a reply that is kept.
+
+    How long it might have been at most is not among that: a reply that was cut off is never kept.
+    """
     parts = [
         model,
         str(call.prompt),
         call.prompt.digest,
         call.system,
         call.user,
-        call.max_tokens,
         call.temperature,
         call.schema,
         dict(call.extra),
@@ -193,41 +196,17 @@ class Meter:
         self._started = time.monotonic()
 
     def add(self, call: Call, completion: Completion) -> None:
-        """Counts one answered call; a cache hit counts as a hit and consumes nothing."""
-        if completion.cached:
-            one = Usage(cached_calls=1)
-        else:
-            one = Usage(
-                calls=1,
-                prompt_tokens=completion.prompt_tokens or 0,
-                completion_tokens=completion.completion_tokens or 0,
-                words_in=count_words(call.system) + count_words(call.user),
-                words_out=count_words(completion.text),
-                seconds=completion.seconds,
-            )
+        """Counts one answered call."""
+        one = Usage.of(call, completion)
         with self._lock:
-            self._phases[call.phase] = _sum(self._phases.get(call.phase, Usage()), one)
+            self._phases[call.phase] = self._phases.get(call.phase, Usage()) + one
 
     def usage(self) -> Usage:
         """Everything so far; `seconds` is the time since the meter was made."""
         with self._lock:
             phases = dict(self._phases)
-        total = Usage()
-        for part in phases.values():
-            total = _sum(total, part)
+        total = sum(phases.values(), Usage())
         return replace(total, seconds=time.monotonic() - self._started, phases=phases)
-
-
-def _sum(a: Usage, b: Usage) -> Usage:
-    return Usage(
-        calls=a.calls + b.calls,
-        cached_calls=a.cached_calls + b.cached_calls,
-        prompt_tokens=a.prompt_tokens + b.prompt_tokens,
-        completion_tokens=a.completion_tokens + b.completion_tokens,
-        words_in=a.words_in + b.words_in,
-        words_out=a.words_out + b.words_out,
-        seconds=a.seconds + b.seconds,
-    )
 
 
 class Metered(Wrapper):

@@ -6,7 +6,9 @@ made while the next page is being chosen. `answer` looks pages up again and answ
 
 from __future__ import annotations
 
-from dataclasses import replace
+import hashlib
+import json
+from dataclasses import asdict, replace
 
 from reread import parallel
 from reread.reading import look_up
@@ -28,6 +30,7 @@ __all__ = [
     "Shown",
     "answer",
     "collected",
+    "memory_key",
     "preset",
     "profile",
     "prompt_ids",
@@ -101,3 +104,19 @@ def prompt_ids(desk: Desk) -> list[object]:
     if desk.settings.pagination == "model":
         names.insert(0, "paginate")
     return [desk.prompts[name].id for name in names]
+
+
+def memory_key(desk: Desk, document: Document) -> str:
+    """A hash of all that makes a memory what it is: document, settings, prompts, model."""
+    settings = replace(desk.settings, strategy=None, max_pages=None, answer_each_step=False)
+    profile = {**asdict(desk.profile), "why": ""}
+    parts = [
+        document.id,
+        asdict(settings),
+        {k: profile[k] for k in ("gist", "block_words", "gist_share", "check_names")},
+        dict(desk.profile.sampling),
+        [str(i) for i in prompt_ids(desk)],
+        desk.model.name,
+        desk.model.capabilities.context_tokens,
+    ]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
