@@ -219,6 +219,7 @@ class Library(Workshop):
         source: Source | Sequence[Source],
         *,
         options: Sequence[str] = (),
+        now: bool = False,
         **settings: Any,
     ) -> Answer:
         """The answer to a question about a document, which is read first if it must be.
@@ -232,12 +233,14 @@ class Library(Workshop):
                 sequence of these for several; `library:` for all that was read, `library:WORDS`
                 for those whose title holds these words.
             options: The options of a multiple-choice question.
+            now: Whether a document that was not read yet is answered about at once, from the pages
+                that share words with the question. The answer's memory is then `provisional`.
             settings: Fields of `Settings`, such as `strategy` and `max_pages`.
 
         Raises:
             Error: see `reread.errors`.
         """
-        return self._ask(question, source, options, settings)
+        return self._ask(question, source, options, settings, now=now)
 
     def stream(
         self,
@@ -245,6 +248,7 @@ class Library(Workshop):
         source: Source | Sequence[Source],
         *,
         options: Sequence[str] = (),
+        now: bool = False,
         **settings: Any,
     ) -> Iterator[Piece | Answer]:
         """The pieces of an answer's text as they come, and at last the same answer as by `ask`.
@@ -255,7 +259,7 @@ class Library(Workshop):
 
         def work(emit: Callable[[Piece], None]) -> Answer:
             shown = Shown(emit)
-            answer = self._ask(question, source, options, settings, shown.hear)
+            answer = self._ask(question, source, options, settings, shown.hear, now=now)
             shown.finish(answer.text)
             return answer
 
@@ -268,9 +272,14 @@ class Library(Workshop):
         options: Sequence[str],
         settings: dict[str, Any],
         hear: Callable[[str], None] | None = None,
+        *,
+        now: bool,
     ) -> Answer:
         meter = Meter()
-        memory = self._memory_of(question, source, settings, meter)
+        if now and not isinstance(source, GistMemory | list | tuple):
+            memory = self._at_once(cast(str | Path | Document, source), settings)
+        else:
+            memory = self._memory_of(question, source, settings, meter)
         if not isinstance(memory, Collection):
             self.store.add_document(memory.document)
         settings.setdefault("profile", memory.settings.profile)
@@ -282,6 +291,7 @@ class Library(Workshop):
 
         def answered() -> Answer:
             desk = self._desk(memory.document, settings, model, meter)
+            desk = reading.by_words(desk) if memory.provisional else desk
             return reading.answer(desk, memory, question, options, hear)
 
         answer = self._done(self._replanned(answered), calls)
@@ -290,6 +300,14 @@ class Library(Workshop):
             found = tuple(reading.traced_back(memory, c) for c in answer.citations)
             return replace(answer, citations=found)
         return answer
+
+    def _at_once(self, source: str | Path | Document, settings: dict[str, Any]) -> GistMemory:
+        """The finished memory of a document, or its pages where it was not read yet."""
+        document = source if isinstance(source, Document) else self.load(source)
+        meter = Meter()
+        model = self._paying(self.store.calls(document.id), meter)
+        desk = self._desk(document, settings, model, meter)
+        return self._finished(desk, document) or reading.unread(desk, document)
 
     # -- several documents ----------------------------------------------------------------------
 

@@ -340,7 +340,8 @@ class GistMemory:
     """A document as pages with a gist each (Section 3.1), and how it came about.
 
     `gists` stand in the order of `pages`. Where they outgrow the window, `levels` holds sections
-    over pages, sections over those, and so on; each level covers all pages. `settings` are the
+    over pages, sections over those, and so on; each level covers all pages. `provisional` is True
+    of a document that was not read: it has pages, but no gists. `settings` are the
     resolved ones, without None for what reading needed; `prompts` are the ids of the prompts used,
     `fallbacks` the steps where a model's reply could not be used.
     """
@@ -351,6 +352,7 @@ class GistMemory:
     settings: Settings
     model: str
     levels: tuple[tuple[Section, ...], ...] = ()
+    provisional: bool = False
     prompts: tuple[str, ...] = ()
     fallbacks: tuple[Fallback, ...] = ()
     usage: Usage = field(default_factory=Usage)

@@ -26,6 +26,7 @@ def answer(a: Answer) -> dict[str, Any]:
         "model": a.model,
         "coverage": asdict(a.document.coverage),
         **({"documents": _documents(a)} if isinstance(a.memory, Collection) else {}),
+        **({"provisional": True} if a.memory.provisional else {}),
         **({"choice": a.choice} if a.choice is not None else {}),
         **({"fallbacks": [asdict(f) for f in a.fallbacks]} if a.fallbacks else {}),
     }

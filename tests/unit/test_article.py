@@ -263,3 +263,10 @@ def test_a_real_standard_is_read_whole() -> None:
     document = load(shared("readerfiles/html-other/fhs-3.0.html"))
     assert document.coverage.left_out == ()
     assert document.words == 15255
+
+
+def test_a_note_within_a_navigation_is_navigation() -> None:
+    note = '<div role="note"><h3>This page</h3><a href="#">Source</a></div>'
+    menu = f'<div role="navigation">{note}</div>'
+    body = f"<div role='main'><h1>Scope</h1><p>{STORY}</p><p>{AFTER}</p></div>{menu}"
+    assert page(body).text == f"Scope\n\n{STORY}\n\n{AFTER}"

@@ -36,6 +36,10 @@ def ask(
     no_thoughts: Annotated[
         bool, typer.Option("--no-thoughts", help="Answer from the document alone.")
     ] = False,
+    now: Annotated[
+        bool,
+        typer.Option("--now", help="Do not read first; answer from pages found by words."),
+    ] = False,
     also: Annotated[
         Optional[list[str]], typer.Option("--also", help="Another source; repeat it.")
     ] = None,
@@ -81,9 +85,9 @@ def ask(
         asked = [known, *also] if also else known
         screen = None if as_json else Screen.there()
         if screen is None:
-            answer = opened.ask(question, asked, options=choice or ())
+            answer = opened.ask(question, asked, options=choice or (), now=now)
         else:
-            answer = _shown(opened, screen, question, asked, choice or ())
+            answer = _shown(opened, screen, question, asked, choice or (), now=now)
     if as_json:
         from reread import wire
 
@@ -93,10 +97,16 @@ def ask(
 
 
 def _shown(
-    library: Library, screen: Screen, question: str, source: Any, options: Sequence[str]
+    library: Library,
+    screen: Screen,
+    question: str,
+    source: Any,
+    options: Sequence[str],
+    *,
+    now: bool,
 ) -> Answer:
     """The answer, shown on the screen as it comes."""
-    for event in library.stream(question, source, options=options):
+    for event in library.stream(question, source, options=options, now=now):
         if isinstance(event, Answer):
             screen.end()
             return event
@@ -159,6 +169,10 @@ def _print(answer: Answer, *, shown: bool) -> None:
         place = f"{title}page {c.page}" + (f", {c.locator}" if c.locator else "")
         mark = "" if c.status == "verified" else f" ({c.status})"
         common.out(f'  [{place}]{mark} "{" ".join(c.quote.split())}"')
+    if answer.memory.provisional:
+        common.say(
+            "not read yet: this rests on pages found by words; `reread read` makes it better"
+        )
     for gap in common.gaps(answer.document.coverage):
         common.say(gap)
     read = ", ".join(_pages_read(answer)) or "none"

@@ -260,7 +260,13 @@ class Extraction:
             found += [e for e in self._root.iter("h1") if e in self._weights]
         inside = set(region.iter()) if found else set()
         around = set(region.iterancestors())
-        return [e for e in found if e not in inside and e not in around]
+        return [
+            e
+            for e in found
+            if e not in inside
+            and e not in around
+            and not any(map(is_navigation, e.iterancestors()))
+        ]
 
     def _around(self, element: Element, strict: bool) -> str | None:
         """What a piece of furniture around or between articles is; all is where that is strict."""

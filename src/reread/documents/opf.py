@@ -184,7 +184,10 @@ def _lenient(data: bytes) -> Element:
         parser = etree.XMLParser(
             encoding="utf-8", recover=True, resolve_entities=False, no_network=True
         )
-        mended = etree.fromstring(prepared(data).encode("utf-8"), parser)
+        try:
+            mended = etree.fromstring(prepared(data).encode("utf-8"), parser)
+        except etree.XMLSyntaxError:  # nothing in it could be mended
+            mended = None
         if mended is None:
             raise error
         root = mended

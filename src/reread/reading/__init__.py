@@ -20,6 +20,7 @@ from reread.reading.gist import Gist, gist
 from reread.reading.paginate import PageShown, chooser, paginate
 from reread.reading.profiles import PAGINATIONS, STRATEGIES, Profile, preset, profile, resolve
 from reread.reading.showing import Shown
+from reread.reading.unread import by_words, unread
 from reread.types import Document, Fallback, GistMemory
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Profile",
     "Shown",
     "answer",
+    "by_words",
     "collected",
     "memory_key",
     "preset",
@@ -38,6 +40,7 @@ __all__ = [
     "resolve",
     "towered",
     "traced_back",
+    "unread",
 ]
 
 
