@@ -284,6 +284,7 @@ class Settings:
 
     `profile` names the bundle of prompts and layouts that suits a model. Page sizes are reading
     units with `1 <= min_words < max_words`. `pagination` is `model`, `uniform` or `structure`.
+    `kind` is the kind of document that gists are made for, `task` what they will be used for.
     `previous_page` and `next_paragraph` are shown around the window when True. `max_pages` bounds
     how many pages one question may read again. `answer_each_step` lets ReadAgent-S answer after
     every step and shows it that answer at the next (the movie setting).
@@ -295,6 +296,8 @@ class Settings:
     pagination: str | None = None
     previous_page: bool = False
     next_paragraph: bool = False
+    kind: str | None = None
+    task: str | None = None
     strategy: Strategy | None = None
     max_pages: int | None = None
     answer_each_step: bool = False

@@ -145,6 +145,7 @@ class Workshop:
             document_words=document.words,
             context_tokens=model.capabilities.context_tokens,
             suited=model.capabilities.profile,
+            document_kind=reading.kind_of(document),
         )
         return Desk(
             model=model,

@@ -59,6 +59,8 @@ def ask(
     pagination: common.Pagination = None,
     previous_page: common.PreviousPage = None,
     next_paragraph: common.NextParagraph = None,
+    kind: common.Kind = None,
+    task: common.Task = None,
 ) -> None:
     """Answer a question about a document, with the pages the answer rests on."""
     chosen = common.settings(
@@ -71,6 +73,8 @@ def ask(
         pagination=pagination,
         previous_page=previous_page,
         next_paragraph=next_paragraph,
+        kind=kind,
+        task=task,
     )
     config = {
         "model": model,

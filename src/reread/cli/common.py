@@ -65,6 +65,13 @@ PreviousPage = Annotated[
     Optional[bool],
     typer.Option("--previous-page/--no-previous-page", help="Show the page before while pausing."),
 ]
+Kind = Annotated[
+    Optional[str],
+    typer.Option("--kind", help="What the text is: general, code, contract, meeting, …"),
+]
+Task = Annotated[
+    Optional[str], typer.Option("--task", help="What the gists will be used for; they keep it.")
+]
 NextParagraph = Annotated[
     Optional[bool],
     typer.Option("--next-paragraph/--no-next-paragraph", help="Show what follows while pausing."),

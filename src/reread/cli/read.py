@@ -44,6 +44,8 @@ def read(
     pagination: common.Pagination = None,
     previous_page: common.PreviousPage = None,
     next_paragraph: common.NextParagraph = None,
+    kind: common.Kind = None,
+    task: common.Task = None,
 ) -> None:
     """Read documents into the library; say what was read, what could not be, and what it cost."""
     from reread import wire
@@ -56,6 +58,8 @@ def read(
         pagination=pagination,
         previous_page=previous_page,
         next_paragraph=next_paragraph,
+        kind=kind,
+        task=task,
     )
     config = {
         "model": model,

@@ -17,6 +17,7 @@ from reread.reading.collection import collected, towered, traced_back
 from reread.reading.desk import Desk
 from reread.reading.fit import fitted, gist_room
 from reread.reading.gist import Gist, gist
+from reread.reading.kinds import kind_of
 from reread.reading.paginate import PageShown, chooser, paginate
 from reread.reading.profiles import PAGINATIONS, STRATEGIES, Profile, preset, profile, resolve
 from reread.reading.showing import Shown
@@ -32,6 +33,7 @@ __all__ = [
     "answer",
     "by_words",
     "collected",
+    "kind_of",
     "memory_key",
     "preset",
     "profile",

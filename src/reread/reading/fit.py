@@ -20,6 +20,7 @@ from reread.types import Fallback, GistMemory, Page
 
 _RESERVED_TOKENS = 1_000  # instruction, question and reply
 _MERGE_TOKENS = 64
+_KEEP_TOKENS = 100  # what a gist's instruction says of the document's kind
 
 
 def fitted(desk: Desk, memory: GistMemory) -> GistMemory:
@@ -162,7 +163,9 @@ def _gist_of_merged(desk: Desk, page: Page, old: tuple[str, str]) -> Gist:
     limit = count_words(both) * 3 // 4
     whole = page.text.strip()
     for source in (whole, both):
-        if source is whole and not desk.fits("gist-page", {"text": source}, 512):
+        if source is whole and not desk.fits(
+            "gist-page", {"text": source, "keep": ""}, 512 + _KEEP_TOKENS
+        ):
             continue
         made = gist(desk, page.number, source)
         if made.fallback is None and count_words(made.text) <= limit:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from reread.errors import MalformedReply
 from reread.reading import replies
 from reread.reading.desk import Desk
+from reread.reading.kinds import GENERAL, known
 from reread.reading.marks import Marked
 from reread.text import count_words, cut_within, sentences, word_shares
 from reread.types import Completion, Fallback
@@ -39,7 +40,7 @@ def gist(desk: Desk, number: int, text: str, shown: Marked | None = None) -> Gis
     if desk.profile.block_words:
         return _in_blocks(desk, number, text, desk.profile.block_words)
     room = _page_room(desk, text)
-    if not desk.fits("gist-page", {"text": shown.text if shown else text}, room):
+    if not desk.fits("gist-page", _values(desk, shown.text if shown else text), room):
         return _in_blocks(desk, number, text, _block_that_fits(desk))
     try:
         return Gist(_whole(desk, text, shown, room))
@@ -51,12 +52,22 @@ def _whole(desk: Desk, text: str, shown: Marked | None, room: int) -> str:
     return str(
         desk.ask(
             "gist-page",
-            {"text": shown.text if shown else text},
+            _values(desk, shown.text if shown else text),
             lambda reply: replies.gist(reply, text, shown.marks if shown else None),
             max_tokens=room,
             extra=desk.profile.sampling,
         )
     )
+
+
+def _values(desk: Desk, text: str) -> dict[str, str]:
+    """The text, and what a gist of it should keep: by its kind, and for a task (Appendix G)."""
+    kept = [known()[desk.settings.kind or GENERAL]]
+    if desk.settings.task:
+        kept.append(
+            f"It will be used for this task, so keep what bears on it: {desk.settings.task}"
+        )
+    return {"text": text, "keep": "".join(f" {sentence}" for sentence in kept if sentence)}
 
 
 def _page_room(desk: Desk, text: str) -> int:
@@ -95,7 +106,7 @@ def _room_of_gist(words: int) -> int:
 def _fitting(desk: Desk, block: str) -> Iterator[str]:
     """The block, or its parts where it takes more tokens than the window holds."""
     words = _words_of_gist(desk, block)
-    values = {"text": block, "words": str(words)}
+    values = _values(desk, block) | {"words": str(words)}
     if count_words(block) <= _NOTHING_TO_SHORTEN_WORDS or desk.fits(
         "gist-block", values, _room_of_gist(words)
     ):
@@ -121,7 +132,7 @@ def _of_block(desk: Desk, block: str, words: int) -> str:
     return str(
         desk.ask(
             "gist-block",
-            {"text": block, "words": str(words)},
+            _values(desk, block) | {"words": str(words)},
             parse,
             max_tokens=_room_of_gist(words),
             extra=desk.profile.sampling,

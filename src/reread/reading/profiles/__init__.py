@@ -14,6 +14,7 @@ from importlib import resources
 from typing import Any, Literal
 
 from reread.errors import SettingsError
+from reread.reading.kinds import GENERAL, known
 from reread.types import Settings
 
 PAGINATIONS = ("model", "uniform", "structure")
@@ -28,7 +29,8 @@ class Profile:
     many words, each into `gist_share` of its words. With `check_names` a gist that holds a number
     or a name absent from its block is refused. `layout` says where opened pages stand: `in-place`
     of their gists, or `appended` after all gists. `look_up` is `model`, `lexical` or `both`. With
-    `merge` pages are joined before gists get levels (Appendix I). `sampling` are parameters for
+    `merge` pages are joined before gists get levels (Appendix I). With `by_kind` gists keep what
+    matters in the document's kind (Appendix G.2). `sampling` are parameters for
     gisting beyond the common ones. With `warm` reading ends with one look-up, so that a back end
     which keeps evaluated prompts has the gists ready for questions.
     """
@@ -48,6 +50,7 @@ class Profile:
     check_names: bool = False
     warm: bool = False
     merge: bool = False
+    by_kind: bool = False
     sampling: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -58,11 +61,11 @@ def profile(name: str) -> Profile:
         SettingsError: there is none; the message lists the known ones.
     """
     folder = resources.files(__name__)
-    known = sorted(
+    names = sorted(
         f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith("toml")
     )
-    if name not in known:
-        raise SettingsError(f"there is no profile {name!r}", hint=f"Known are {', '.join(known)}")
+    if name not in names:
+        raise SettingsError(f"there is no profile {name!r}", hint=f"Known are {', '.join(names)}")
     return Profile(name=name, **tomllib.loads((folder / f"{name}.toml").read_text("utf-8")))
 
 
@@ -73,14 +76,19 @@ def preset(name: str) -> Settings:
         SettingsError: there is none; the message lists the known ones.
     """
     file = resources.files("reread.reading") / "presets.toml"
-    known: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
-    if name not in known:
-        raise SettingsError(f"there is no preset {name!r}", hint=f"Known are {', '.join(known)}")
-    return Settings(**known[name])
+    presets: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
+    if name not in presets:
+        raise SettingsError(f"there is no preset {name!r}", hint=f"Known are {', '.join(presets)}")
+    return Settings(**presets[name])
 
 
 def resolve(
-    settings: Settings, *, document_words: int, context_tokens: int, suited: str
+    settings: Settings,
+    *,
+    document_words: int,
+    context_tokens: int,
+    suited: str,
+    document_kind: str = GENERAL,
 ) -> tuple[Settings, Profile]:
     """Settings without None, and the profile they are for.
 
@@ -104,6 +112,8 @@ def resolve(
         min_words=shortest,
         max_words=longest,
         pagination=settings.pagination or chosen.pagination,
+        kind=settings.kind or (document_kind if chosen.by_kind else GENERAL),
+        task=" ".join((settings.task or "").split()) or None,
         strategy=settings.strategy or "parallel",
         max_pages=chosen.max_pages if settings.max_pages is None else settings.max_pages,
     )
@@ -113,11 +123,14 @@ def resolve(
 
 def _check(s: Settings) -> None:
     if s.pagination not in PAGINATIONS:
-        known = ", ".join(PAGINATIONS)
-        raise SettingsError(f"there is no pagination {s.pagination!r}", hint=f"Known are {known}")
+        names = ", ".join(PAGINATIONS)
+        raise SettingsError(f"there is no pagination {s.pagination!r}", hint=f"Known are {names}")
     if s.strategy not in STRATEGIES:
-        known = ", ".join(STRATEGIES)
-        raise SettingsError(f"there is no strategy {s.strategy!r}", hint=f"Known are {known}")
+        names = ", ".join(STRATEGIES)
+        raise SettingsError(f"there is no strategy {s.strategy!r}", hint=f"Known are {names}")
+    if s.kind not in known():
+        kinds = ", ".join(known())
+        raise SettingsError(f"there is no kind of document {s.kind!r}", hint=f"Known are {kinds}")
     if not 1 <= (s.min_words or 0) < (s.max_words or 0):
         raise SettingsError(
             f"page sizes of {s.min_words} to {s.max_words} words cannot be kept",

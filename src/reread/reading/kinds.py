@@ -1,0 +1,60 @@
+"""The kind of a document, by rule, and what a gist of that kind should keep (Appendix G.2)."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from functools import cache
+from importlib import resources
+
+from reread.types import Document
+
+GENERAL = "general"
+_CODE = {"text/x-source", "application/x-ipynb+json"}
+_CAPTIONS = {"text/vtt", "application/x-subrip"}
+_SPOKEN = re.compile(r"(?:[\[(]?\d[\d:.]*[\])]?\s*)?([^\W\d_][\w .'’-]{0,40}):\s")
+_LEGAL = re.compile(
+    r"\b(?:shall|hereby|herein|hereof|hereinafter|thereof|pursuant|notwithstanding)\b",
+    re.IGNORECASE,
+)
+_LEAST_TURNS = 8
+_HEAD = 60_000  # characters looked at
+
+
+@cache
+def known() -> dict[str, str]:
+    """What to keep, by kind."""
+    text = (resources.files("reread.reading") / "kinds.toml").read_text("utf-8")
+    return {name: entry["keep"] for name, entry in tomllib.loads(text).items()}
+
+
+def kind_of(document: Document) -> str:
+    """`code`, `meeting`, `contract`, `paper` or `general`; only what is plain to see is named."""
+    if document.media_type in _CODE:
+        return "code"
+    if document.media_type in _CAPTIONS or _is_spoken(document):
+        return "meeting"
+    head = document.text[:_HEAD]
+    words = max(1, len(head.split()))
+    if words > 200 and len(_LEGAL.findall(head)) / words > 0.008:
+        return "contract"
+    headings = {
+        document.text[p.start : p.end].casefold().strip(" #*.:0123456789")
+        for p in document.paragraphs
+        if p.kind == "heading"
+    }
+    if "abstract" in headings and (
+        document.references or headings & {"references", "bibliography"}
+    ):
+        return "paper"
+    return GENERAL
+
+
+def _is_spoken(document: Document) -> bool:
+    """Whether most paragraphs begin with one of a few names that come again."""
+    shown = [p for p in document.paragraphs if p.start < _HEAD and p.kind == "text"]
+    turns = [_SPOKEN.match(document.text, p.start, p.end) for p in shown]
+    names = Counter(m[1] for m in turns if m)
+    again = sum(count for count in names.values() if count > 1)
+    return again >= max(_LEAST_TURNS, len(shown) // 2) and len(names) > 1
