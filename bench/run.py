@@ -10,10 +10,12 @@ is the median of several runs, taken in turns so that a busy moment falls on all
 from __future__ import annotations
 
 import argparse
+import http.client
 import json
 import os
 import platform
 import shutil
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -25,6 +27,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT.parent / "shared/data/narrativeqa/books/gitenberg/The-Time-Machine_35/35-0.txt"
@@ -32,6 +35,8 @@ REPORT = ROOT / "docs" / "benchmarks.md"
 START, END = "<!-- bench:start -->", "<!-- bench:end -->"
 DELAY_S = 0.3
 WINDOW_TOKENS = 32_768
+SLOTS = 32
+UNIFORM: dict[str, Any] = {"pagination": "uniform", "min_words": 60, "max_words": 100}
 STRATEGIES = ("parallel", "sequential", "gists")
 QUESTIONS = (
     "What did the Time Traveller bring back from the future?",
@@ -45,9 +50,9 @@ QUESTIONS = (
 class Endpoint:
     """A server of `tests/endpoint.py` in a process of its own."""
 
-    def __init__(self, delay_s: float) -> None:
+    def __init__(self, delay_s: float, *options: str) -> None:
         command = [sys.executable, str(ROOT / "tests" / "endpoint.py")]
-        command += ["--delay", str(delay_s), "--window", str(WINDOW_TOKENS)]
+        command += ["--delay", str(delay_s), "--window", str(WINDOW_TOKENS), *options]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -57,12 +62,12 @@ class Endpoint:
         assert self._process.stdout is not None
         return self._process.stdout.readline().strip()
 
-    def seen(self, order: str = "tell") -> dict[str, dict[str, int]]:
-        """Calls and words by step since the last `forget`."""
+    def seen(self, order: str = "tell") -> dict[str, dict[str, Any]]:
+        """Calls, words and mean slots busy, by step, since the last `forget`."""
         assert self._process.stdin is not None
         self._process.stdin.write(f"{order}\n")
         self._process.stdin.flush()
-        told: dict[str, dict[str, int]] = json.loads(self._line())
+        told: dict[str, dict[str, Any]] = json.loads(self._line())
         return told
 
     def close(self) -> None:
@@ -72,9 +77,9 @@ class Endpoint:
 
 
 @contextmanager
-def endpoint(delay_s: float) -> Iterator[Endpoint]:
+def endpoint(delay_s: float, *options: str) -> Iterator[Endpoint]:
     """A running endpoint, ended afterwards."""
-    server = Endpoint(delay_s)
+    server = Endpoint(delay_s, *options)
     try:
         yield server
     finally:
@@ -147,7 +152,7 @@ def readings(book: Path, runs: int, slow_runs: int) -> dict[str, Any]:
     """The book read anew, with and without a delay, and what the endpoint saw of it."""
     at_once: list[Spent] = []
     delayed: list[Spent] = []
-    seen: dict[str, dict[str, int]] = {}
+    seen: dict[str, dict[str, Any]] = {}
     with endpoint(0.0) as fast, endpoint(DELAY_S) as slow:
         for k in range(max(runs, slow_runs)):
             for server, spent, wanted in ((fast, at_once, runs), (slow, delayed, slow_runs)):
@@ -194,10 +199,125 @@ def questions(book: Path) -> dict[str, dict[str, float]]:
     return rows
 
 
+@contextmanager
+def fast_folder() -> Iterator[Path]:
+    """A folder in memory where there is one, so that the disk's own speed is not measured."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        yield Path(folder)
+
+
+def overhead(runs: int) -> dict[str, float]:
+    """Seconds a call takes beyond one by a bare HTTP client, when replies come at once.
+
+    The same requests are sent one after the other, streamed: by reading a text, which parses,
+    checks and keeps each reply, and by a client that only takes what comes. `flush_s` is what the
+    disk takes to make one reply durable, on top of it.
+    """
+    sys.path.insert(0, str(ROOT / "tests"))
+    from command import story
+
+    from reread import config as configuration
+    from reread import documents
+    from reread.library import Library
+    from reread.llm.compatible import Compatible
+    from reread.types import Call, Completion
+
+    class Noting(Compatible):
+        """Notes what it is asked for, and when."""
+
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            self.bodies: list[bytes] = []
+            self.times: list[float] = []
+
+        def complete(self, call: Call) -> Completion:
+            self.times.append(time.perf_counter())
+            self.bodies.append(json.dumps(self.body(call)).encode())
+            return super().complete(call)
+
+    text = documents.load_bytes(story(20_000).encode(), name="story.txt", origin="story.txt")
+    ours: list[float] = []
+    bare: list[float] = []
+    worked: list[float] = []
+    with endpoint(0.0) as server:
+        for _ in range(runs):
+            with fast_folder() as home:
+                model = Noting(
+                    name="openai:reader", model="reader", base_url=server.base_url, workers=1
+                )
+                config = configuration.load({"REREAD_HOME": str(home)})
+                library = Library(config=config, model=model)
+                began = time.process_time()
+                library.read(text, **UNIFORM)
+                worked.append((time.process_time() - began) / len(model.times))
+                library.close()
+            ours += steps(model.times)
+            client = http.client.HTTPConnection(urlsplit(server.base_url).netloc)
+            times = []
+            for body in model.bodies:
+                times.append(time.perf_counter())
+                client.request(
+                    "POST", "/v1/chat/completions", body, {"Content-Type": "application/json"}
+                )
+                client.getresponse().read()
+            client.close()
+            bare += steps(times)
+    return {
+        "ours_s": median(ours),
+        "bare_s": median(bare),
+        "cpu_s": median(worked),
+        "flush_s": flush_s(),
+    }
+
+
+def steps(times: list[float]) -> list[float]:
+    """The time from each to the next."""
+    return [after - before for before, after in zip(times, times[1:], strict=False)]
+
+
+def flush_s() -> float:
+    """Seconds that the disk takes to keep one reply for good."""
+    with tempfile.TemporaryDirectory() as folder:
+        db = sqlite3.connect(Path(folder) / "flush.db", isolation_level=None)
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=FULL")
+        db.execute("CREATE TABLE t (reply TEXT)")
+        taken = []
+        for _ in range(50):
+            started = time.perf_counter()
+            db.execute("INSERT INTO t VALUES (?)", ("x" * 500,))
+            taken.append(time.perf_counter() - started)
+        db.close()
+    return median(taken)
+
+
+def busy_slots() -> float:
+    """Mean slots busy, of 32, while a long text is gisted by 32 calls at once."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from command import story
+
+    options = ("--event", "0.01", "--parallel", str(SLOTS), "--window", "2000000")
+    with endpoint(DELAY_S, *options) as server, tempfile.TemporaryDirectory() as home:
+        book = Path(home) / "long.txt"
+        book.write_text(story(120_000), encoding="utf-8")
+        command = reread("read", str(book), "--workers", str(SLOTS), "--pagination", "uniform")
+        command += ["--min-words", "60", "--max-words", "100"]
+        spend(command, environ(Path(home), server))
+        return float(server.seen()["busy"]["gist"])
+
+
 # -- the report ---------------------------------------------------------------------------------
 
 
-def report(name: str, start: dict[str, float], read: dict[str, Any], asked: dict[str, Any]) -> str:
+def report(
+    name: str,
+    start: dict[str, float],
+    read: dict[str, Any],
+    asked: dict[str, Any],
+    call: dict[str, float],
+    busy: float,
+) -> str:
     """The section of Markdown."""
     document, seen = read["document"], read["seen"]
     words = document["words"]
@@ -221,6 +341,11 @@ def report(name: str, start: dict[str, float], read: dict[str, Any], asked: dict
         f"| `import reread` | {1000 * start['import']:.0f} ms | 150 ms |",
         f"| `reread --help` | {1000 * start['help']:.0f} ms | 300 ms |",
         f"| a Python that does nothing | {1000 * start['bare']:.0f} ms | |",
+        f"| a call, replies at once, beyond the {1000 * call['bare_s']:.1f} ms of a bare client | "
+        f"{1000 * (call['ours_s'] - call['bare_s']):.1f} ms | 2 ms |",
+        f"| of it processor time | {1000 * call['cpu_s']:.1f} ms | |",
+        f"| to make its reply durable, this disk | {1000 * call['flush_s']:.1f} ms | |",
+        f"| slots busy of {SLOTS} while gisting | {busy:.1f}, {100 * busy / SLOTS:.0f} % | 95 % |",
         f"| peak memory of reading | {read['peak_bytes'] / 1e6:.0f} MB | 200 MB |",
         "",
         "| step | calls | words shown | of the text |",
@@ -272,7 +397,7 @@ def main() -> None:
             name = "A generated text"
         start = starts(2 * runs + 1)
         read = readings(book, runs, 0 if chosen.quick else max(2, runs // 2))
-        section = report(name, start, read, questions(book))
+        section = report(name, start, read, questions(book), overhead(runs), busy_slots())
     print(section)
     if chosen.write:
         REPORT.write_text(written(section), encoding="utf-8")

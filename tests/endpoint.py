@@ -17,59 +17,39 @@ import contextlib
 import hashlib
 import json
 import re
+import select
 import socket
+import ssl
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+import weather
+from weather import Chance, Fault, Made, Thinking
 
 from reread.config import Config
 from reread.llm.scripted import reply_to
 from reread.prompts import Prompts
 from reread.text import count_words, estimate_tokens
 
+__all__ = ["MODEL", "Endpoint", "Fault", "Seen", "phase_of"]
+
 MODEL = "reader"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fault:
-    """What the next chat request gets instead of its reply.
-
-    With `breaks` the connection is closed without a reply, after half of one when `half` is set.
-    With `hangs_s` nothing is sent for that long. `text` is a raw body of `content_type`.
-    """
-
-    status: int = 500
-    message: str = "it failed"
-    code: str | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: Any = None
-    text: str | None = None
-    content_type: str = "application/json"
-    breaks: bool = False
-    half: bool = False
-    hangs_s: float = 0.0
-
-    def payload(self) -> bytes:
-        if self.text is not None:
-            return self.text.encode()
-        if self.body is not None:
-            return json.dumps(self.body).encode()
-        error = {"message": self.message, "type": "error", "code": self.code, "param": None}
-        return json.dumps({"error": error}).encode()
 
 
 @dataclass(kw_only=True)
 class Seen:
     """One chat request: a hash of its messages, its step, and when it came and was answered.
 
-    `peer` is the port it came from.
+    `peer` is the port it came from, `begun` when it had one of the slots. `whole` is True once a
+    usable reply was sent to its end, `gone` is when the client was found to have gone before that.
     """
 
     digest: str
@@ -80,6 +60,9 @@ class Seen:
     started: float
     ended: float | None = None
     status: int = 0
+    begun: float | None = None
+    whole: bool = False
+    gone: float | None = None
 
 
 Reply = Callable[[str, str], str]
@@ -89,7 +72,8 @@ class Endpoint:
     """A running server inside `with`. `base_url` ends in `/v1`.
 
     Args:
-        delay_s: How long every chat request takes at least.
+        delay_s: How long every chat request takes until its reply begins.
+        event_s: How long each event of a streamed reply takes after that.
         parallel: How many are worked on at once; the others wait. None for any number.
         window: Tokens declared by `/v1/models`; None declares nothing.
         limit: Tokens of prompt and reply beyond which a request is refused as a server would.
@@ -99,6 +83,14 @@ class Endpoint:
         faults: Given to chat requests in order, one each, before replies begin.
         reply: Makes replies from (phase, user message).
         listing: Status of `/v1/models`.
+        shape: Whose events a streamed reply has, of `weather.SHAPES`.
+        streams: Whether it streams at all; if not, it ignores that it was asked to.
+        thinking: Where it shows reasoning; `starved` has no room for the reply in less than `room`
+            tokens.
+        chance: Faults by chance.
+        most: Calls in flight beyond which it answers 429.
+        quota: Usable replies after which there is no credit any more.
+        pages: Other pages it has, by path.
     """
 
     def __init__(
@@ -116,8 +108,26 @@ class Endpoint:
         listing: int = 200,
         usage: bool = True,
         port: int = 0,
+        event_s: float = 0.0,
+        shape: str = "openai",
+        streams: bool = True,
+        thinking: Thinking = "",
+        room: int = 2_000,
+        chance: Chance | None = None,
+        most: int | None = None,
+        quota: int | None = None,
+        pages: Mapping[str, Any] | None = None,
     ) -> None:
         self.delay_s = delay_s
+        self.event_s = event_s
+        self.shape = shape
+        self.streams = streams
+        self.thinking = thinking
+        self.room = room
+        self.chance = chance
+        self.most = most
+        self.quota = quota
+        self.pages = dict(pages or {})
         self.window = window
         self.limit = limit
         self.cut = cut
@@ -153,6 +163,12 @@ class Endpoint:
         self._server.shutdown()
         self._server.server_close()
 
+    def over_tls(self, context: ssl.SSLContext) -> None:
+        """Speaks TLS from now on."""
+        self._server.socket = context.wrap_socket(
+            self._server.socket, server_side=True, do_handshake_on_connect=False
+        )
+
     def config(self, home: Path, **more: Any) -> Config:
         """The configuration of a library at `home` that uses this server."""
         values: dict[str, Any] = {
@@ -181,6 +197,17 @@ class Endpoint:
             counts = Counter(s.digest for s in self.seen)
         return sum(count - 1 for count in counts.values())
 
+    def wasted(self) -> int:
+        """How many requests came again although one with the same messages had its reply."""
+        answered: set[str] = set()
+        wasted = 0
+        with self.lock:
+            for seen in self.seen:
+                wasted += seen.digest in answered
+                if seen.whole:
+                    answered.add(seen.digest)
+        return wasted
+
     def phases(self) -> Counter[str]:
         """How many requests each step sent."""
         with self.lock:
@@ -194,6 +221,16 @@ class Endpoint:
                 words[s.phase] += s.words
         return words
 
+    def busy(self, phase: str) -> float:
+        """How many slots worked on a step, on average from its first request to its last."""
+        with self.lock:
+            spans = [(s.begun, s.ended) for s in self.seen if s.phase == phase]
+        done = [(begun, ended) for begun, ended in spans if begun and ended]
+        if not done:
+            return 0.0
+        whole = max(ended for _, ended in done) - min(begun for begun, _ in done)
+        return sum(ended - begun for begun, ended in done) / whole
+
     def forget(self) -> None:
         """Forgets the requests so far."""
         with self.lock:
@@ -204,7 +241,7 @@ class Endpoint:
     def came(self, body: dict[str, Any], peer: int) -> Seen:
         texts = [str(m.get("content")) for m in body.get("messages", [])]
         seen = Seen(
-            digest=hashlib.sha256(json.dumps(texts).encode()).hexdigest(),
+            digest=hashlib.sha256("\n\n".join(texts).encode("utf-8", "replace")).hexdigest(),
             phase=phase_of(texts[-1] if texts else ""),
             words=sum(map(count_words, texts)),
             body=body,
@@ -223,15 +260,25 @@ class Endpoint:
             seen.status = status
             seen.ended = time.monotonic()
 
-    def next_fault(self) -> Fault | None:
+    def next_fault(self, seen: Seen) -> Fault | None:
         with self.lock:
+            if self.most is not None and self._in_flight > self.most:
+                return Fault(status=429, message="too many requests at once")
+            if self.quota is not None and sum(s.whole for s in self.seen) >= self.quota:
+                return Fault(status=429, message="no credit", code="insufficient_quota")
+            if self.chance is not None:
+                times = sum(s.digest == seen.digest for s in self.seen)
+                return self.chance.fault(seen.digest, times)
             return self.faults.pop(0) if self.faults else None
 
-    def completion(self, seen: Seen) -> dict[str, Any] | Fault:
+    def made(self, seen: Seen) -> Made | Fault:
         """The reply to a request, or the refusal that a real server would send."""
         body = seen.body
+        sent = body.keys() | ({"system"} if len(body["messages"]) > 1 else set())
         for parameter in self.refuses:
-            if parameter in body:
+            if parameter == "system" and "system" in sent:
+                return Fault(status=400, message="System role not supported")
+            if parameter in sent:
                 return Fault(
                     status=400,
                     message=f"Unsupported parameter: '{parameter}' is not supported.",
@@ -247,29 +294,22 @@ class Endpoint:
                 f"you requested {tokens + room} tokens ({tokens} in the messages, {room} in the "
                 "completion). Please reduce the length of the messages or completion.",
             )
-        text = self.reply(seen.phase, texts[-1])
-        reply: dict[str, Any] = {
-            "id": "chatcmpl-1",
-            "object": "chat.completion",
-            "created": 0,
-            "model": body["model"],
-            "choices": [
-                {
-                    "index": 0,
-                    "message": {"role": "assistant", "content": text},
-                    "finish_reason": "stop",
-                }
-            ],
-        }
-        if self.usage:
-            shown = tokens if self.cut is None else min(tokens, self.cut)
-            said = estimate_tokens(text)
-            reply["usage"] = {
-                "prompt_tokens": shown,
-                "completion_tokens": said,
-                "total_tokens": shown + said,
-            }
-        return reply
+        user = texts[-1]
+        if "system" not in sent:  # it stands before the rest
+            user = user.removeprefix(Prompts()["gist-page"].system).lstrip()
+        text = self.reply(seen.phase, user)
+        thinking, reason = self.thinking, "stop"
+        if thinking == "starved":
+            thinking = "starved" if 0 < room < self.room else "reasoning_content"
+            reason = "length" if thinking == "starved" else "stop"
+        shown = tokens if self.cut is None else min(tokens, self.cut)
+        return Made(
+            text=text,
+            prompt_tokens=shown if self.usage else None,
+            completion_tokens=estimate_tokens(text),
+            finish_reason=reason,
+            thinking=thinking,
+        )
 
 
 @cache
@@ -312,6 +352,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         endpoint = self.server.endpoint
         endpoint.paths.append(self.path)
+        if self.path in endpoint.pages:
+            self._send(200, json.dumps(endpoint.pages[self.path]).encode())
+            return
         if not self.path.endswith("/v1/models") or endpoint.listing != 200:
             status = 404 if endpoint.listing == 200 else endpoint.listing
             self._send(status, Fault(status=status, message="no such page").payload())
@@ -325,6 +368,9 @@ class _Handler(BaseHTTPRequestHandler):
         endpoint = self.server.endpoint
         endpoint.paths.append(self.path)
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path in endpoint.pages:
+            self._send(200, json.dumps(endpoint.pages[self.path]).encode())
+            return
         if not self.path.endswith("/v1/chat/completions"):
             self._send(404, Fault(status=404, message=f"no page {self.path}").payload())
             return
@@ -340,33 +386,81 @@ class _Handler(BaseHTTPRequestHandler):
         status = 0
         try:
             with endpoint.slots:
+                seen.begun = time.monotonic()
                 status = self._chat(endpoint, seen)
+        except OSError:
+            seen.gone = seen.gone or time.monotonic()
+            self.close_connection = True
         finally:
             endpoint.went(seen, status)
 
     def _chat(self, endpoint: Endpoint, seen: Seen) -> int:
-        fault = endpoint.next_fault()
-        if fault is None:
+        fault = endpoint.next_fault(seen)
+        if fault is None or fault.within:
             try:
-                made = endpoint.completion(seen)
+                made = endpoint.made(seen)
             except Exception as error:  # noqa: BLE001 - shown to whoever sent the request
                 made = Fault(status=400, message=f"the endpoint failed: {error!r}")
-            left = seen.started + endpoint.delay_s - time.monotonic()
-            if left > 0:
-                time.sleep(left)
-            if not isinstance(made, Fault):
-                return self._send(200, json.dumps(made).encode())
+            self._wait(seen, seen.started + endpoint.delay_s - time.monotonic())
+            if isinstance(made, Made):
+                return self._reply(endpoint, seen, made, fault)
             fault = made
         if fault.hangs_s:
-            time.sleep(fault.hangs_s)
+            self._wait(seen, fault.hangs_s)
         if fault.breaks:
             if fault.half:
                 self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{")
                 self.wfile.flush()
-            self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
-            return 0
+            return self._break()
         return self._send(fault.status, fault.payload(), fault.headers, fault.content_type)
+
+    def _reply(self, endpoint: Endpoint, seen: Seen, made: Made, fault: Fault | None) -> int:
+        """Sends the reply, streamed where that was asked for and the server can."""
+        if not (seen.body.get("stream") and endpoint.streams):
+            payload = json.dumps(weather.whole(made)).encode()
+            if fault:
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + payload[:9])
+                self.wfile.flush()
+                return self._break()
+            status = self._send(200, payload)
+            seen.whole = made.finish_reason == "stop"
+            return status
+        if not (seen.body.get("stream_options") or {}).get("include_usage"):
+            made = replace(made, prompt_tokens=None)
+        sent = weather.events(made, endpoint.shape)
+        sent = weather.goes_wrong(fault, sent) if fault else sent
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for event in sent:
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(event), event))
+            if endpoint.event_s:
+                self.wfile.flush()
+                self._wait(seen, endpoint.event_s)
+        if fault and fault.within in ("cut", "stall"):
+            self.wfile.flush()
+            self._wait(seen, fault.hangs_s)
+            return self._break()
+        seen.whole = fault is None and made.finish_reason == "stop"
+        self.wfile.write(b"0\r\n\r\n")
+        self.wfile.flush()
+        return 200
+
+    def _break(self) -> int:
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
+        return 0
+
+    def _wait(self, seen: Seen, seconds: float) -> None:
+        """Waits, unless the client goes away meanwhile."""
+        if seconds <= 0:
+            return
+        readable, _, _ = select.select([self.connection], [], [], seconds)
+        if readable and not self.connection.recv(1, socket.MSG_PEEK):
+            seen.gone = time.monotonic()
+            self.close_connection = True
+            raise ConnectionAbortedError("the client has gone")
 
     def _send(
         self,
@@ -391,15 +485,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--delay", type=float, default=0.0)
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--event", type=float, default=0.0)
+    parser.add_argument("--parallel", type=int, default=None)
     parser.add_argument("--window", type=int, default=32_768)
     chosen = parser.parse_args()
-    with Endpoint(delay_s=chosen.delay, port=chosen.port, window=chosen.window) as endpoint:
+    with Endpoint(
+        delay_s=chosen.delay,
+        event_s=chosen.event,
+        parallel=chosen.parallel,
+        port=chosen.port,
+        window=chosen.window,
+    ) as endpoint:
         print(endpoint.base_url, flush=True)
         for line in sys.stdin:
             if line.strip() == "forget":
                 endpoint.forget()
             phases, words = endpoint.phases(), endpoint.words()
-            print(json.dumps({"calls": phases, "words": words}), flush=True)
+            busy = {phase: endpoint.busy(phase) for phase in phases}
+            print(json.dumps({"calls": phases, "words": words, "busy": busy}), flush=True)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,9 @@ class Config:
     `home` holds the library, the weights and the caches. `model` is `openai:NAME` or `local:NAME`,
     None to take what is found. `ocr` are the languages that text in pictures is read in, by
     Tesseract's names, `auto` for those installed, `off` to leave pictures alone. `api_key` is
-    never shown, logged or stored.
+    never shown, logged or stored. A reply may be silent for `timeout_s`; its first word may take
+    ten times as long. `prices` are US dollars for a million tokens, by model: `prompt`,
+    `completion`, and `cached`.
     """
 
     home: Path
@@ -36,11 +38,12 @@ class Config:
     api_key: str | None = field(default=None, repr=False)
     context_tokens: int | None = None
     workers: int | None = None
-    timeout_s: float = 300.0
+    timeout_s: float = 60.0
     prompts: Path | None = None
     hub: str = "https://huggingface.co"
     allow_private: bool = False
     ocr: str = "auto"
+    prices: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def weights(self) -> Path:
@@ -112,18 +115,40 @@ def _file_values(path: Path) -> dict[str, Any]:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"{path} cannot be read: {error}", hint="Mend or remove it") from error
-    known = set(_VARIABLES) | {"allow_private"}
+    known = set(_VARIABLES) | {"allow_private", "prices"}
     if unknown := sorted(values.keys() - known):
         raise SettingsError(
             f"{path} sets {', '.join(unknown)}", hint=f"Known are {', '.join(sorted(known))}"
         )
+    for model, entry in _table(path, "prices", values.get("prices", {})).items():
+        _check_price(path, model, entry)
     for key, value in values.items():
+        if key == "prices":
+            continue
         kind = "a number" if key in _NUMBERS else "text"
         kind = "true or false" if key == "allow_private" else kind
         # A bool is an int to Python, not to people. The value may be a key, so it is not shown.
         if type(value) not in _TOML_TYPES[kind]:
             raise SettingsError(f"{path} sets {key} to something else than {kind}", hint="Mend it")
     return values
+
+
+def _table(path: Path, key: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise SettingsError(f"{path} sets {key} to something else than a table", hint="Mend it")
+    return value
+
+
+def _check_price(path: Path, model: str, entry: Any) -> None:
+    entry = _table(path, f"the price of {model}", entry)
+    keys = {"prompt", "completion"}
+    amounts = [v for v in entry.values() if type(v) in (int, float) and 0 <= v < math.inf]
+    if not keys <= entry.keys() <= keys | {"cached"} or len(amounts) < len(entry):
+        raise SettingsError(
+            f"{path} gives {model} no usable price",
+            hint='Write "NAME" = { prompt = 0.15, completion = 0.60, cached = 0.075 }, '
+            "in US dollars for a million tokens; cached may be left out",
+        )
 
 
 def _number(key: str, value: Any, kind: type[int] | type[float]) -> int | float:

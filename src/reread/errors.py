@@ -88,7 +88,9 @@ class ModelUnavailable(ModelError):
     """Nothing answers at the endpoint, or it is overloaded.
 
     `retry_after_s` is the pause the endpoint asked for, in seconds, None when it named none;
-    `answered` is False when no connection came about at all.
+    `answered` is False when no connection came about at all; `overloaded` is True when fewer calls
+    at once would help; `worked` is True when the request may have been worked on, and paid for, all
+    the same.
     """
 
     retryable = True
@@ -100,10 +102,14 @@ class ModelUnavailable(ModelError):
         hint: str | None = None,
         retry_after_s: float | None = None,
         answered: bool = True,
+        overloaded: bool = False,
+        worked: bool = False,
     ) -> None:
         super().__init__(message, hint=hint)
         self.retry_after_s = retry_after_s
+        self.overloaded = overloaded
         self.answered = answered
+        self.worked = worked
 
 
 class ModelRefused(ModelError):

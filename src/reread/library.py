@@ -6,49 +6,42 @@ Making a library touches nothing; the file is opened by the first use.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import logging
 import shutil
-import threading
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from reread import config as configuration
-from reread import documents, reading
+from reread import documents, estimating, parallel, reading
 from reread.config import Config
 from reread.documents import Recognition
 from reread.errors import (
-    ContextExceeded,
     DocumentError,
-    SettingsError,
     SourceNotFound,
     UsageError,
 )
-from reread.llm.wrappers import Cached, Meter, Metered, Retrying
-from reread.ports import Model, Progress
-from reread.prompts import Prompts
-from reread.reading import Desk
-from reread.store import Store
+from reread.estimating import Estimate
+from reread.llm.wrappers import Cached, Meter, Metered
+from reread.ports import Learning, Model, Progress
+from reread.reading import Desk, Shown
 from reread.store.lexical import rank
 from reread.text import clean
-from reread.types import Answer, Collection, Document, GistMemory, Settings, Usage
+from reread.types import Answer, Collection, Document, GistMemory, Piece, Usage, Work
+from reread.workshop import Workshop
 
-_log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from reread.llm.probe import Report
 
-Out = TypeVar("Out")
 Source = GistMemory | Document | str | Path
 _SHELF = "library:"  # stands for what the library holds
 _MOST_MEMBERS = (
     30  # documents asked at once; of more, those that share most words with the question
 )
-_MOST_PLANS = 4  # each learns something, so more would mean an endpoint that contradicts itself
 
 
-class Library:
+class Library(Workshop):
     """Documents that were read, and the way to ask about them.
 
     Args:
@@ -57,52 +50,13 @@ class Library:
             for `REREAD_MODEL` or what is found.
         settings: How to read and ask; what they leave open is chosen for each document.
         config: The surroundings; None reads environment and `config.toml`.
+        progress: Told how far each piece of work is.
+        budget: The most that all work of this object may take: `0.50usd`, `200000tokens` or
+            `500calls`; None for no limit.
+
+    Raises:
+        UsageError: the budget is none.
     """
-
-    def __init__(
-        self,
-        path: str | Path | None = None,
-        *,
-        model: str | Model | None = None,
-        settings: Settings | None = None,
-        config: Config | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        named = model if isinstance(model, str) else None
-        self.config = config or configuration.load(library=path, model=named)
-        self.settings = settings or Settings()
-        self.progress = progress
-        self._model = model if model is not None and not isinstance(model, str) else None
-        self._store: Store | None = None
-        self._lock = threading.RLock()
-        self._prompts = Prompts(self.config.prompts)
-
-    # -- parts, made when first needed ----------------------------------------------------------
-
-    @property
-    def store(self) -> Store:
-        """The open library file."""
-        with self._lock:
-            if self._store is None:
-                self._store = Store(self.config.library)
-            return self._store
-
-    @property
-    def model(self) -> Model:
-        """The model in use, chosen when first asked for."""
-        with self._lock:
-            if self._model is None:
-                from reread.llm import choose
-
-                self._model = choose(self.config, self.progress)
-            return self._model
-
-    def close(self) -> None:
-        """Closes the file. Everything finished is in it already."""
-        with self._lock:
-            if self._store is not None:
-                self._store.close()
-                self._store = None
 
     # -- documents ------------------------------------------------------------------------------
 
@@ -201,26 +155,35 @@ class Library:
         if isinstance(source, GistMemory):
             return source
         document = source if isinstance(source, Document) else self.load(source)
-        return self._replanned(lambda: self._read_once(document, settings, meter))
+        calls = self.store.calls(document.id)
+        model = self._paying(calls, meter)
 
-    def _read_once(self, document: Document, settings: dict[str, Any], meter: Meter) -> GistMemory:
+        def once() -> GistMemory:
+            desk, known, earlier = self._plan(document, settings, model, meter)
+            self.store.add_document(document)
+            if known is not None:
+                answered = known.usage.calls + known.usage.cached_calls
+                return replace(known, usage=Usage(cached_calls=answered))
+            memory = replace(reading.read(desk, document, earlier), usage=meter.usage())
+            self.store.put_memory(reading.memory_key(desk, document), memory)
+            return memory
+
+        return self._done(self._replanned(once), calls)
+
+    def _plan(
+        self, document: Document, settings: dict[str, Any], model: Model, meter: Meter
+    ) -> tuple[Desk, GistMemory | None, GistMemory | None]:
+        """The desk to read at, the memory if it is finished already, and an earlier version's."""
         before = self._version_before(document)
-        desk = self._desk(document, settings, meter)
-        self.store.add_document(document)
+        desk = self._desk(document, settings, model, meter)
         known = self._finished(desk, document)
         if known is None and before is not None:
-            desk = self._desk(document, settings, meter, like=before)
+            desk = self._desk(document, settings, model, meter, like=before)
             known = self._finished(desk, document)
-        if known is not None:
-            answered = known.usage.calls + known.usage.cached_calls
-            return replace(known, usage=Usage(cached_calls=answered))
-        earlier = self._finished(desk, before.document) if before else None
-        memory = replace(reading.read(desk, document, earlier), usage=meter.usage())
-        self.store.put_memory(_memory_key(desk, document), memory)
-        return memory
+        return desk, known, self._finished(desk, before.document) if before else None
 
     def _finished(self, desk: Desk, document: Document) -> GistMemory | None:
-        return self.store.memory(_memory_key(desk, document), document)
+        return self.store.memory(reading.memory_key(desk, document), document)
 
     def _version_before(self, document: Document) -> GistMemory | None:
         """The newest memory of other content that the document's name stood for."""
@@ -231,17 +194,6 @@ class Library:
             if other and (memories := self.store.memories(other)):
                 return memories[0]
         return None
-
-    def _replanned(self, work: Callable[[], Out]) -> Out:
-        """The result of `work`, begun again while a refusal tells a window smaller than thought."""
-        for _ in range(_MOST_PLANS):
-            try:
-                return work()
-            except ContextExceeded as error:
-                if not error.retryable:
-                    raise
-                _log.info("planned again: %s", error)
-        return work()
 
     def memory(self, name: str) -> GistMemory:
         """The newest finished memory of a document in the library.
@@ -288,6 +240,41 @@ class Library:
         Raises:
             Error: see `reread.errors`.
         """
+        return self._ask(question, source, options, settings, now=now)
+
+    def stream(
+        self,
+        question: str,
+        source: Source | Sequence[Source],
+        *,
+        options: Sequence[str] = (),
+        now: bool = False,
+        **settings: Any,
+    ) -> Iterator[Piece | Answer]:
+        """The pieces of an answer's text as they come, and at last the same answer as by `ask`.
+
+        The answer's text is that of the pieces since the last that began `anew`. Stopping the
+        generator stops the work within a moment; what was finished is kept.
+        """
+
+        def work(emit: Callable[[Piece], None]) -> Answer:
+            shown = Shown(emit)
+            answer = self._ask(question, source, options, settings, shown.hear, now=now)
+            shown.finish(answer.text)
+            return answer
+
+        return parallel.streamed(work)
+
+    def _ask(
+        self,
+        question: str,
+        source: Source | Sequence[Source],
+        options: Sequence[str],
+        settings: dict[str, Any],
+        hear: Callable[[str], None] | None = None,
+        *,
+        now: bool,
+    ) -> Answer:
         meter = Meter()
         if now and not isinstance(source, GistMemory | list | tuple):
             memory = self._at_once(cast(str | Path | Document, source), settings)
@@ -299,12 +286,16 @@ class Library:
         settings.setdefault("answer_each_step", memory.settings.answer_each_step)
         question, options = clean(question), [clean(option) for option in options]
 
-        def answered() -> Answer:
-            desk = self._desk(memory.document, settings, meter)
-            desk = reading.by_words(desk) if memory.provisional else desk
-            return reading.answer(desk, memory, question, options)
+        calls = self.store.calls(memory.document.id, question)
+        model = self._paying(calls, meter)
 
-        answer = replace(self._replanned(answered), usage=meter.usage())
+        def answered() -> Answer:
+            desk = self._desk(memory.document, settings, model, meter)
+            desk = reading.by_words(desk) if memory.provisional else desk
+            return reading.answer(desk, memory, question, options, hear)
+
+        answer = self._done(self._replanned(answered), calls)
+        answer = replace(answer, usage=meter.usage())
         if isinstance(memory, Collection):
             found = tuple(reading.traced_back(memory, c) for c in answer.citations)
             return replace(answer, citations=found)
@@ -313,7 +304,9 @@ class Library:
     def _at_once(self, source: str | Path | Document, settings: dict[str, Any]) -> GistMemory:
         """The finished memory of a document, or its pages where it was not read yet."""
         document = source if isinstance(source, Document) else self.load(source)
-        desk = self._desk(document, settings, Meter())
+        meter = Meter()
+        model = self._paying(self.store.calls(document.id), meter)
+        desk = self._desk(document, settings, model, meter)
         return self._finished(desk, document) or reading.unread(desk, document)
 
     # -- several documents ----------------------------------------------------------------------
@@ -382,62 +375,53 @@ class Library:
         towered = []
         for member in members.values():
             self.store.add_document(member.document)
-            desk = self._desk(member.document, settings, meter)
+            model = self._paying(self.store.calls(member.document.id), meter)
+            desk = self._desk(member.document, settings, model, meter)
             towered.append(self._replanned(partial(reading.towered, desk, member)))
-        desk = self._desk(towered[0].document, settings, meter)
+        model = self._paying(self.store.calls(towered[0].document.id), meter)
+        desk = self._desk(towered[0].document, settings, model, meter)
         return self._replanned(lambda: reading.collected(desk, towered, failed))
 
-    def _desk(
-        self,
-        document: Document,
-        settings: dict[str, Any],
-        meter: Meter,
-        like: GistMemory | None = None,
-    ) -> Desk:
-        """What one piece of work is done with; `meter` measures it.
+    # -- what it takes --------------------------------------------------------------------------
 
-        Page sizes that nobody asked for are those of the memory `like`, where there is one.
+    def estimate(self, source: str | Path | Document, **settings: Any) -> Estimate:
+        """What reading the document will take, and each question about it; nothing is sent.
+
+        Keyword arguments are fields of `Settings`, as for `read` and `ask`.
         """
-        try:
-            wanted = replace(self.settings, **settings)
-        except TypeError as error:
-            known = ", ".join(Settings.__dataclass_fields__)
-            raise SettingsError(f"{error}", hint=f"Settings are {known}") from None
-        if like and wanted.min_words is None and wanted.max_words is None:
-            sizes = like.settings
-            wanted = replace(wanted, min_words=sizes.min_words, max_words=sizes.max_words)
-        model = Metered(Cached(Retrying(self.model), self.store.calls(document.id)), meter)
-        resolved, chosen = reading.resolve(
-            wanted,
-            document_words=document.words,
-            context_tokens=model.capabilities.context_tokens,
-            suited=model.capabilities.profile,
-            document_kind=reading.kind_of(document),
-        )
-        return Desk(
-            model=model,
-            prompts=self._prompts,
-            profile=chosen,
-            settings=resolved,
-            rank=rank,
-            progress=self.progress,
-        )
+        document = source if isinstance(source, Document) else self.load(source)
+        report = self.model.facts.get("probe") if isinstance(self.model, Learning) else None
+        fewest, most = (self._counted(document, settings, most=most) for most in (False, True))
+        return estimating.estimate(document, self.model, self.price, report, fewest, most)
 
+    def _counted(
+        self, document: Document, settings: dict[str, Any], *, most: bool
+    ) -> estimating.Counted:
+        """Pages, and what reading and a question take, by a model that only counts."""
+        counting = estimating.Counting(self.model, most=most)
+        calls = estimating.Unwritten(self.store.calls(document.id))
+        meters = Meter(), Meter()
+        models = [Metered(Cached(counting, calls), meter) for meter in meters]
+        desk, known, earlier = self._plan(document, settings, models[0], meters[0])
+        desk = replace(desk, progress=None)
+        memory = known or reading.read(desk, document, earlier)
+        reading.answer(replace(desk, model=models[1]), memory, estimating.QUESTIONS[most])
+        return len(memory.pages), meters[0].usage(), meters[1].usage()
 
-def _memory_key(desk: Desk, document: Document) -> str:
-    """A hash of all that makes a memory what it is: document, settings, prompts, model."""
-    settings = replace(desk.settings, strategy=None, max_pages=None, answer_each_step=False)
-    profile = {**asdict(desk.profile), "why": ""}
-    parts = [
-        document.id,
-        asdict(settings),
-        {k: profile[k] for k in ("gist", "block_words", "gist_share", "check_names")},
-        dict(desk.profile.sampling),
-        [str(i) for i in reading.prompt_ids(desk)],
-        desk.model.name,
-        desk.model.capabilities.context_tokens,
-    ]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    def spent(self, document: Document) -> list[Work]:
+        """What the document took so far: each reading and each question, the oldest first."""
+        return self.store.ledger(document.id)
+
+    def test_model(self, *, again: bool = False) -> Report:
+        """What the model in use can do: tested now, unless that was done before.
+
+        Raises:
+            SettingsError: the model is no endpoint.
+            ModelError: it does not answer.
+        """
+        from reread.llm import probe
+
+        return probe.findings(self.model, again=again)
 
 
 def _resolved(name: str) -> str:

@@ -160,7 +160,9 @@ class Call:
     accepts is remembered. `schema` is a JSON schema that the reply should obey where the back end
     can enforce one. `extra` are sampling parameters beyond the common ones. `sample` tells apart
     repeated askings of the same prompt. `shares` names the prefix that other calls will share, a
-    hint for back ends that can keep evaluated prompts.
+    hint for back ends that can keep evaluated prompts. `hear` is told the whole of the reply's text
+    so far whenever there is more of it, and at last once in full; when a call is sent again, it is
+    told less than before.
     """
 
     prompt: PromptId
@@ -173,6 +175,7 @@ class Call:
     extra: Mapping[str, Any] = field(default_factory=dict)
     sample: int = 0
     shares: str | None = None
+    hear: Callable[[str], None] | None = None
 
     @property
     def phase(self) -> str:
@@ -184,7 +187,9 @@ class Call:
 class Completion:
     """A model's reply. `value` is what the call's parser made of it (None before parsing).
 
-    Token counts are those the endpoint reported, None where it reported none.
+    Token counts are those the endpoint reported, None where it reported none. Of the prompt's
+    tokens `reused_tokens` were evaluated before; of the reply's, `reasoning_tokens` were thought
+    and not said. `cost` is in US dollars, None while no price is known.
     """
 
     text: str
@@ -192,19 +197,23 @@ class Completion:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     reused_tokens: int = 0
+    reasoning_tokens: int = 0
     finish_reason: str = "stop"
     cached: bool = False
     seconds: float = 0.0
+    cost: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
     """What a piece of work consumed.
 
-    `calls` went to the model, `cached_calls` were answered from the library. Words are reading
-    units sent in and received; `cost` is in US dollars, None when no price is known. `seconds` is
-    wall-clock time. `phases` holds the same per phase, without further nesting; their seconds are
-    the time spent inside calls, which may overlap.
+    `calls` went to the model, `cached_calls` were answered from the library and cost nothing.
+    `prompt_tokens` include the `cached_tokens` that the endpoint had evaluated before, and
+    `completion_tokens` the `reasoning_tokens`. Words are reading units sent in and received;
+    `cost` is in US dollars, None when a call's price is not known. `seconds` is wall-clock time.
+    `phases` holds the same per phase, without further nesting; their seconds are the time spent
+    inside calls, which may overlap.
     """
 
     calls: int = 0
@@ -214,8 +223,56 @@ class Usage:
     words_in: int = 0
     words_out: int = 0
     seconds: float = 0.0
-    cost: float | None = None
+    cost: float | None = 0.0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
     phases: Mapping[str, Usage] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, call: Call, completion: Completion) -> Usage:
+        """What one answered call consumed; a reply from the library consumed nothing."""
+        if completion.cached:
+            return cls(cached_calls=1)
+        return cls(
+            calls=1,
+            prompt_tokens=completion.prompt_tokens or 0,
+            completion_tokens=completion.completion_tokens or 0,
+            words_in=count_words(call.system) + count_words(call.user),
+            words_out=count_words(completion.text),
+            seconds=completion.seconds,
+            cost=completion.cost,
+            cached_tokens=completion.reused_tokens,
+            reasoning_tokens=completion.reasoning_tokens,
+        )
+
+    def __add__(self, other: Usage) -> Usage:
+        """Both together, without phases; a cost that is not known makes the sum unknown."""
+        unknown = self.cost is None or other.cost is None
+        return Usage(
+            calls=self.calls + other.calls,
+            cached_calls=self.cached_calls + other.cached_calls,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            words_in=self.words_in + other.words_in,
+            words_out=self.words_out + other.words_out,
+            seconds=self.seconds + other.seconds,
+            cost=None if unknown else (self.cost or 0.0) + (other.cost or 0.0),
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Work:
+    """One entry of a document's ledger: a reading, or the question that was asked.
+
+    `at` is when it began, in UTC as ISO 8601.
+    """
+
+    question: str | None
+    model: str
+    at: str
+    usage: Usage
 
 
 # -- what reading and asking leave behind -------------------------------------------------------
@@ -356,3 +413,15 @@ class Answer:
     @property
     def document(self) -> Document:
         return self.memory.document
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Piece:
+    """A part of an answer's text as it comes.
+
+    `anew` voids all pieces before it: the call was sent again and says something else. The pieces
+    from the last such one on make up the text of the answer that follows.
+    """
+
+    text: str
+    anew: bool = False

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from reread.types import Answer, Citation, Collection, Document, GistMemory, Usage
+from reread.estimating import Estimate
+from reread.types import Answer, Citation, Collection, Document, GistMemory, Usage, Work
 
 
 def answer(a: Answer) -> dict[str, Any]:
@@ -65,6 +67,27 @@ def usage(u: Usage) -> dict[str, Any]:
     if u.phases:
         flat["phases"] = {name: usage(part) for name, part in u.phases.items()}
     return flat
+
+
+def spent(ledger: Sequence[Work]) -> dict[str, Any]:
+    """What a document took so far, in all and by each reading and question."""
+    return usage(sum((work.usage for work in ledger), Usage())) | {
+        "by": [
+            {"question": w.question, "model": w.model, "at": w.at, "usage": usage(w.usage)}
+            for w in ledger
+        ]
+    }
+
+
+def estimate(e: Estimate) -> dict[str, Any]:
+    """An estimate; each figure is [at least, at most], equal where it is exact."""
+    return {
+        "document": document(e.document) | {"pages": list(e.pages)},
+        "reading": asdict(e.reading),
+        "question": asdict(e.question),
+        "price": asdict(e.price) if e.price else None,
+        "model": e.model,
+    }
 
 
 def memory(m: GistMemory, *, pages: bool = False) -> dict[str, Any]:

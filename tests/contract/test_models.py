@@ -20,8 +20,9 @@ from reread.errors import (
     ModelUnavailable,
     SettingsError,
 )
-from reread.llm import choose, probe
-from reread.llm.compatible import Compatible, without_reasoning
+from reread.llm import choose
+from reread.llm.compatible import Compatible
+from reread.llm.reasoning import without_reasoning
 from reread.llm.scripted import Scripted
 from reread.llm.wrappers import Retrying, validated
 from reread.ports import Model
@@ -99,12 +100,6 @@ def test_tokens_are_counted_with_more_for_more(model: Model) -> None:
     assert model.count_tokens("") <= 1
 
 
-def test_a_probe_shows_what_came_back(model: Model) -> None:
-    shown = probe(model)
-    assert shown["model"] == model.name
-    assert shown["window_tokens"] == 8_192
-
-
 # -- failures are told apart --------------------------------------------------------------------
 
 
@@ -169,7 +164,7 @@ def test_a_refused_connection_is_told_from_a_slow_one() -> None:
         Compatible(name="n", model=MODEL, base_url=NOWHERE, context_tokens=8_192).complete(a_call())
     assert not refused.value.answered
     assert "OPENAI_BASE_URL" in refused.value.line
-    slow = failure(Fault(hangs_s=1.0), timeout_s=0.3, context_tokens=8_192)
+    slow = failure(Fault(hangs_s=1.0), timeout_s=0.03, context_tokens=8_192)
     assert isinstance(slow, ModelUnavailable)
     assert slow.answered
     assert "--timeout" in slow.line
@@ -313,6 +308,50 @@ TOO_LONG = [
     ),
     (400, "Input is too long for requested model.", None),
     (413, "payload too big", None),
+    # Cohere, OpenRouter, Cerebras, Fireworks, Azure, TabbyAPI, llama-cpp-python, DashScope, Zhipu
+    (
+        400,
+        "too many tokens: total number of tokens in the prompt cannot exceed 4096 - received 5378. "
+        "Try using a shorter prompt, or enable prompt truncating.",
+        4096,
+    ),
+    (
+        400,
+        "This endpoint's maximum context length is 4096 tokens. However, you requested about 5378 "
+        "tokens (4778 of text input, 600 in the output). Please reduce the length of either one.",
+        4096,
+    ),
+    (
+        400,
+        "Please reduce the length of the messages or completion. Current length is 5378 while "
+        "limit is 4096",
+        4096,
+    ),
+    (400, "The prompt is too long: 5378, model maximum context length: 4096", 4096),
+    (
+        400,
+        "This model's maximum context length is 4096 tokens. However, your messages resulted in "
+        "5378 tokens.",
+        4096,
+    ),
+    (400, "Prompt length 5378 is greater than max_seq_len 4096", 4096),
+    (400, "Requested tokens (5378) exceed context window of 4096", 4096),
+    (400, "Range of input length should be [1, 4096]", 4096),
+    (400, "Prompt exceeds max length", None),
+    # Moonshot, GitHub Models, OpenAI's newer models, Groq, vLLM, Ollama
+    (400, "Invalid request: Your request exceeded model token limit: 4096", 4096),
+    (413, "Request body too large for gpt-4o model. Max size: 4096 tokens.", 4096),
+    (400, "Your input exceeds the context window of this model. Please adjust your input.", None),
+    (400, "Please reduce the length of the messages or completion.", None),
+    (
+        400,
+        "The decoder prompt (length 5378) is longer than the maximum model length of 4096. Make "
+        "sure that `max_model_len` is no smaller than the number of text tokens.",
+        4096,
+    ),
+    (400, "max_tokens must be at least 1, got -1282.", None),
+    (400, "prompt too long; exceeded max context length by 1282 tokens", None),
+    (500, "input is too large to process. increase the physical batch size", None),
     (429, "Request too large for gpt on tokens per min (TPM): Limit 4096, Requested 5000.", 4096),
 ]
 
@@ -588,12 +627,49 @@ def test_a_server_that_runs_here_is_found_and_said(
 def test_models_that_do_not_write_here_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     from reread.llm import found
 
-    names = ["nomic-embed-text", "gpt-oss:120b-cloud", "whisper-1", "bge-m3", "qwen3:4b"]
-    monkeypatch.setattr(found, "_models", lambda base_url: names)
+    names = ["nomic-embed-text", "gpt-oss:120b-cloud", "whisper-1", "bge-m3", "mine", "qwen3:4b"]
+    pages: dict[str, Any] = {
+        "http://127.0.0.1:11434/v1/models": {"data": [{"id": name} for name in names]},
+        "http://127.0.0.1:11434/api/tags": {
+            "models": [{"name": "mine", "remote_host": "https://elsewhere"}, {"name": "qwen3:4b"}]
+        },
+    }
+    monkeypatch.setattr(found, "_fetch", pages.get)
     monkeypatch.setattr(found, "_listens", lambda port: True)
     server = found.running()
     assert server is not None
     assert (server.server, server.model) == ("Ollama", "qwen3:4b")
+
+
+@pytest.mark.parametrize(
+    ("address", "page"),
+    [
+        ("http://h/api/ps", {"models": [{"name": "second"}]}),
+        (
+            "http://h/api/v0/models",
+            {
+                "data": [
+                    {"id": "first", "state": "not-loaded", "type": "llm"},
+                    {"id": "second", "state": "loaded", "type": "llm"},
+                    {"id": "third", "state": "loaded", "type": "embeddings"},
+                ]
+            },
+        ),
+    ],
+    ids=["Ollama", "LM Studio"],
+)
+def test_a_model_that_is_loaded_comes_first(address: str, page: object) -> None:
+    from reread.llm import found
+
+    listed = {"data": [{"id": "third"}, {"id": "first"}, {"id": "second"}]}
+    names = found.usable("http://h", {"http://h/v1/models": listed, address: page}.get)
+    assert names[0] == "second"
+    assert ("third" in names) == (address == "http://h/api/ps")
+    assert found.usable("http://h", {"http://h/v1/models": listed}.get) == [
+        "third",
+        "first",
+        "second",
+    ]
 
 
 def test_connections_are_kept_between_calls() -> None:

@@ -507,3 +507,111 @@ def test_nothing_of_a_call_is_lost_in_json(store: Store) -> None:
     store.put_memory("key", a_memory(document))
     row = store._one("SELECT usage FROM memories")
     assert json.loads(row[0])["phases"]["gist"]["calls"] == 1
+
+
+# -- ledger and facts ---------------------------------------------------------------------------
+
+
+def a_reply(**changes: object) -> Completion:
+    done = Completion(text="four words were said", prompt_tokens=50, completion_tokens=9, cost=0.25)
+    return replace(done, **changes)  # type: ignore[arg-type]
+
+
+def test_the_ledger_tells_readings_and_questions_apart(store: Store) -> None:
+    document = a_document()
+    store.add_document(document)
+    reading = store.calls(document.id)
+    reading.put("k1", a_call(), "openai:m", a_reply(seconds=1.0))
+    reading.put("k2", a_call(), "openai:m", a_reply(seconds=2.0, reused_tokens=40))
+    reading.refused(a_call(), "openai:m", a_reply(reasoning_tokens=5))
+    asking = store.calls(document.id, "Who?")
+    assert asking.get("k1") is not None
+    assert asking.get("unknown") is None
+    asking.put("k3", a_call(), "openai:m", a_reply(cost=None))
+    asking.finish("openai:m")
+    asking.finish("openai:m")
+
+    first, second = store.ledger(document.id)
+    words = Usage.of(a_call(), a_reply()).words_in
+    assert (first.question, first.model, second.question) == (None, "openai:m", "Who?")
+    assert first.at < second.at
+    assert first.usage == Usage(
+        calls=3,
+        prompt_tokens=150,
+        completion_tokens=27,
+        words_in=3 * words,
+        words_out=12,
+        seconds=3.0,
+        cost=0.75,
+        cached_tokens=40,
+        reasoning_tokens=5,
+    )
+    assert (second.usage.calls, second.usage.cached_calls) == (1, 1)
+    assert second.usage.cost is None  # one of its calls has no price
+
+
+def test_hits_alone_cost_nothing(store: Store) -> None:
+    document = a_document()
+    store.add_document(document)
+    store.calls(document.id).put("k1", a_call(), "openai:m", a_reply())
+    again = store.calls(document.id)
+    again.get("k1")
+    again.finish("openai:m")
+    assert store.ledger(document.id)[1].usage == Usage(cached_calls=1, cost=0.0)
+
+
+def test_a_reply_and_its_cost_are_kept_together_or_not_at_all(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = a_document()
+    store.add_document(document)
+    calls = store.calls(document.id)
+    monkeypatch.setattr(calls, "_enter", lambda *args: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        calls.put("k1", a_call(), "openai:m", a_reply())
+    assert store.get_call("k1") is None
+    assert store.ledger(document.id) == []
+
+
+def test_removing_a_document_removes_its_ledger(store: Store) -> None:
+    document = a_document()
+    store.add_document(document)
+    store.calls(document.id, SECRET).put("k1", a_call(), "openai:m", a_reply())
+    store.remove(document.id)
+    assert store._one("SELECT COUNT(*) FROM ledger") == (0,)
+    store.calls(document.id).put("k2", a_call(), "openai:m", a_reply())
+    assert store._one("SELECT COUNT(*) FROM ledger") == (0,)
+
+
+def test_facts_are_kept_by_model(path: Path) -> None:
+    store = Store(path)
+    mine, other = store.facts("openai:m at http://h/v1"), store.facts("openai:m at http://i/v1")
+    mine.put("refused", ["temperature"])
+    mine.put("refused", ["temperature", "system"])
+    mine.put("window", {"tokens": 4_096, "declared": 8_192})
+    other.put("refused", [])
+    store.close()
+    store = Store(path)
+    mine, other = store.facts("openai:m at http://h/v1"), store.facts("openai:m at http://i/v1")
+    assert mine.get("refused") == ["temperature", "system"]
+    assert mine.get("window") == {"tokens": 4_096, "declared": 8_192}
+    assert mine.get("unknown") is None
+    mine.forget()
+    assert (mine.get("refused"), other.get("refused")) == (None, [])
+    store.close()
+
+
+def test_a_library_from_before_the_ledger_opens_and_is_used(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "MIGRATIONS", MIGRATIONS[:2])
+    old = Store(path)
+    old.add_document(a_document())
+    old.close()
+    monkeypatch.undo()
+    new = Store(path)
+    assert new.ledger(a_document().id) == []
+    new.calls(a_document().id).put("k1", a_call(), "openai:m", a_reply())
+    assert [work.usage.cost for work in new.ledger(a_document().id)] == [0.25]
+    new.facts("m").put("a", 1)
+    new.close()

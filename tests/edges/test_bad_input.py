@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import ssl
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -145,6 +147,37 @@ def test_an_address_without_its_end(home: Home) -> None:
     base = home.endpoint.base_url.removesuffix("/v1")
     assert "/v1" in home.fails("read", path, OPENAI_BASE_URL=base)
     assert "/v1" in home.fails("read", path, OPENAI_BASE_URL=base.removeprefix("http://"), code=2)
+
+
+def test_a_server_that_speaks_no_tls(home: Home) -> None:
+    path = home.file("story.txt", story(300))
+    line = home.fails("read", path, OPENAI_BASE_URL=home.endpoint.base_url.replace("http", "https"))
+    assert "TLS connection" in line
+    assert "certificate" in line
+
+
+def test_a_certificate_that_nobody_vouches_for(home: Home) -> None:
+    if not shutil.which("openssl"):
+        pytest.skip("there is no openssl to make a certificate with")
+    pem = home.path / "server.pem"
+    make = "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost"
+    subprocess.run([*make.split(), "-keyout", pem, "-out", pem], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem)
+    with Endpoint() as endpoint:
+        endpoint.over_tls(context)
+        url = endpoint.base_url.replace("http", "https")
+        line = home.fails("read", home.file("story.txt", story(300)), OPENAI_BASE_URL=url)
+        assert not endpoint.seen
+    assert "TLS connection" in line
+    assert "CERTIFICATE_VERIFY_FAILED" in line
+
+
+@pytest.mark.parametrize("address", ["http://nowhere.invalid/v1", "http://127.0.0.1:1/v1"])
+def test_no_way_to_the_server(home: Home, address: str) -> None:
+    line = home.fails("read", home.file("story.txt", story(300)), OPENAI_BASE_URL=address)
+    assert f"no model server answers at {address}" in line
+    assert "OPENAI_BASE_URL" in line
 
 
 @pytest.mark.parametrize("model", ["nonsense", "openai:", "gpt-4", "remote:x"])

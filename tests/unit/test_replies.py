@@ -9,7 +9,7 @@ import pytest
 
 from making import said
 from reread.errors import MalformedReply
-from reread.llm.compatible import without_reasoning
+from reread.llm.reasoning import without_reasoning
 from reread.reading import replies
 from reread.reading.marks import Marks
 

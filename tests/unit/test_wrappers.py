@@ -27,12 +27,16 @@ class Memory:
 
     def __init__(self) -> None:
         self.kept: dict[str, Completion] = {}
+        self.paid_in_vain: list[Completion] = []
 
     def get(self, key: str) -> Completion | None:
         return self.kept.get(key)
 
     def put(self, key: str, call: Call, model: str, completion: Completion) -> None:
         self.kept[key] = completion
+
+    def refused(self, call: Call, model: str, completion: Completion) -> None:
+        self.paid_in_vain.append(completion)
 
 
 class Failing(Scripted):
@@ -189,7 +193,6 @@ CHANGES: dict[str, Callable[[Call], Call]] = {
     "system": lambda c: replace(c, system="other"),
     "sample": lambda c: replace(c, sample=1),
     "temperature": lambda c: replace(c, temperature=0.3),
-    "max_tokens": lambda c: replace(c, max_tokens=21),
     "schema": lambda c: replace(c, schema={"type": "object"}),
     "extra": lambda c: replace(c, extra={"top_p": 0.5}),
     "version": lambda c: replace(c, prompt=replace(c.prompt, version=2)),
@@ -207,7 +210,7 @@ def test_whatever_changes_the_reply_changes_the_key(change: str) -> None:
 def test_the_key_knows_the_model_and_nothing_that_is_only_for_us() -> None:
     call = ask(schema={"a": 1, "b": 2})
     assert call_key("m", call) != call_key("n", call)
-    same = replace(call, parse=lambda c: c, shares="prefix", schema={"b": 2, "a": 1})
+    same = replace(call, parse=lambda c: c, shares="prefix", schema={"b": 2, "a": 1}, max_tokens=21)
     assert call_key("m", same) == call_key("m", call)
 
 
@@ -322,6 +325,14 @@ def test_a_refused_reply_was_paid_for_too() -> None:
     usage = meter.usage()
     assert (usage.calls, usage.words_out) == (1, 1)
     assert usage.prompt_tokens > 0
+
+
+def test_a_refused_reply_enters_the_ledger() -> None:
+    cache = Memory()
+    wrapped, _ = metered(Scripted(lambda call: "bad"), cache)
+    with pytest.raises(MalformedReply):
+        wrapped.complete(ask())
+    assert (cache.kept, [c.text for c in cache.paid_in_vain]) == ({}, ["bad"])
 
 
 def test_wrappers_pass_on_what_the_model_is() -> None:

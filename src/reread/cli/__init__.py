@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import typer
 
-from reread.cli import ask, gists, list_, models, pages, read, remove, show
+from reread.cli import ask, estimate, gists, list_, models, pages, read, remove, show
 from reread.errors import BudgetReached, Cancelled, Error, UsageError
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app = typer.Typer(
 )
 app.command("ask")(ask.ask)
 app.command("read")(read.read)
+app.command("estimate")(estimate.estimate)
 app.command("list")(list_.list_)
 app.command("show")(show.show)
 app.command("pages")(pages.pages)

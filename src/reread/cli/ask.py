@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from reread.cli import common
-from reread.types import Answer, Collection
+from reread.types import Answer, Collection, Piece
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from reread.library import Library
 
 
 def ask(
@@ -44,6 +51,7 @@ def ask(
     context_tokens: common.ContextTokens = None,
     workers: common.Workers = None,
     timeout: common.Timeout = None,
+    budget: common.Budget = None,
     profile: common.Profile = None,
     preset: common.Preset = None,
     min_words: common.MinWords = None,
@@ -76,20 +84,87 @@ def ask(
         "timeout_s": timeout,
         "ocr": "off" if no_ocr else None,
     }
-    with common.opened(library, chosen, **config) as opened:
+    with common.opened(library, chosen, budget=budget, **config) as opened:
         known = source if password is None else opened.load(source, password=password)
         asked = [known, *also] if also else known
-        answer = opened.ask(question, asked, options=choice or (), now=now)
+        screen = None if as_json else Screen.there()
+        if screen is None:
+            answer = opened.ask(question, asked, options=choice or (), now=now)
+        else:
+            answer = _shown(opened, screen, question, asked, choice or (), now=now)
     if as_json:
         from reread import wire
 
         common.out_json(wire.answer(answer))
     else:
-        _print(answer)
+        _print(answer, shown=screen is not None)
 
 
-def _print(answer: Answer) -> None:
-    common.out(answer.text)
+def _shown(
+    library: Library,
+    screen: Screen,
+    question: str,
+    source: Any,
+    options: Sequence[str],
+    *,
+    now: bool,
+) -> Answer:
+    """The answer, shown on the screen as it comes."""
+    for event in library.stream(question, source, options=options, now=now):
+        if isinstance(event, Answer):
+            screen.end()
+            return event
+        if isinstance(library.progress, common.Bars):
+            library.progress.stop()
+        screen.show(event)
+    raise AssertionError("unreachable")
+
+
+class Screen:
+    """The part of a terminal that an answer is written on, and written anew where it must be."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._shown = ""
+
+    @classmethod
+    def there(cls) -> Screen | None:
+        """The terminal of standard output; None when it is none, or cannot be written on anew."""
+        if not sys.stdout.isatty():
+            return None
+        from rich.console import Console
+
+        console = Console()
+        return None if console.is_dumb_terminal else cls(console)
+
+    def show(self, piece: Piece) -> None:
+        """Adds a piece, after taking off what stands there if it begins anew."""
+        from rich.control import Control
+        from rich.segment import ControlType
+
+        if piece.anew and self._shown:
+            off: list[Any] = [ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)]
+            up: list[Any] = [(ControlType.CURSOR_UP, 1), (ControlType.ERASE_IN_LINE, 2)]
+            self._console.control(Control(*off, *(self._rows() - 1) * up))
+            self._shown = ""
+        self._shown += piece.text
+        sys.stdout.write(piece.text)
+        sys.stdout.flush()
+
+    def end(self) -> None:
+        """Ends the line."""
+        common.out("")
+
+    def _rows(self) -> int:
+        from rich.cells import cell_len
+
+        width = max(1, self._console.width)
+        return sum(max(1, -(-cell_len(line) // width)) for line in self._shown.split("\n"))
+
+
+def _print(answer: Answer, *, shown: bool) -> None:
+    if not shown:
+        common.out(answer.text)
     titles: dict[str | None, str] = {}
     if isinstance(answer.memory, Collection):
         titles = {m.document.id: f"{m.document.title}, " for m in answer.memory.members}
@@ -109,7 +184,7 @@ def _print(answer: Answer) -> None:
     common.say(
         f"pages read again: {read} of {len(answer.memory.pages)} · {used.calls} calls"
         f" ({used.cached_calls} remembered) · {used.words_in} words in · {used.seconds:.1f} s"
-        f" · {answer.model}"
+        f" · {common.paid(used)} · {answer.model}"
     )
 
 

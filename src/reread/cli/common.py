@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from reread.ports import Step
-from reread.types import Coverage, Settings
+from reread.types import Coverage, Settings, Usage
 
 if TYPE_CHECKING:
     from reread.library import Library
@@ -36,13 +36,20 @@ Workers = Annotated[
     Optional[int], typer.Option("--workers", min=1, help="Calls in flight at once.")
 ]
 Timeout = Annotated[
-    Optional[float], typer.Option("--timeout", min=0.1, help="Seconds to wait for a reply.")
+    Optional[float],
+    typer.Option(
+        "--timeout", min=0.1, help="Seconds a reply may be silent; ten times that at first."
+    ),
 ]
 Password = Annotated[
     Optional[str], typer.Option("--password", help="Opens a locked file.", show_default=False)
 ]
 NoOcr = Annotated[
     bool, typer.Option("--no-ocr", help="Leave pictures of text alone (REREAD_OCR=off).")
+]
+Budget = Annotated[
+    Optional[str],
+    typer.Option("--budget", help="Most to spend: 0.50usd, 200000tokens or 500calls."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Profile = Annotated[Optional[str], typer.Option("--profile", help="paper, default or embedded.")]
@@ -80,14 +87,23 @@ def settings(preset: str | None, **said: Any) -> Settings:
 
 
 @contextmanager
-def opened(path: Path | None, chosen: Settings | None = None, **config: Any) -> Iterator[Library]:
+def opened(
+    path: Path | None,
+    chosen: Settings | None = None,
+    *,
+    budget: str | None = None,
+    **config: Any,
+) -> Iterator[Library]:
     """The library the options name, closed afterwards; progress is drawn on a terminal."""
     from reread import config as configuration
     from reread.library import Library
 
     with drawn() as progress:
         library = Library(
-            config=configuration.load(library=path, **config), settings=chosen, progress=progress
+            config=configuration.load(library=path, **config),
+            settings=chosen,
+            progress=progress,
+            budget=budget,
         )
         try:
             yield library
@@ -95,35 +111,51 @@ def opened(path: Path | None, chosen: Settings | None = None, **config: Any) -> 
             library.close()
 
 
+class Bars:
+    """A listener that draws a bar with an ETA for each phase, until it is stopped."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        # Results keep their own stream: rich would send what is printed meanwhile to standard
+        # error.
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}"),
+            console=Console(stderr=True),
+            transient=True,
+            redirect_stdout=sys.stdout.isatty(),
+        )
+        self._tasks: dict[str, Any] = {}
+        self._bars.start()
+
+    def __call__(self, step: Step) -> None:
+        if step.phase not in self._tasks:
+            self._tasks[step.phase] = self._bars.add_task(step.phase, total=step.total, note="")
+        meter = f"{used(step.usage)} so far" if step.usage else ""
+        note = " · ".join(filter(None, (step.note, meter)))
+        self._bars.update(self._tasks[step.phase], completed=step.done, total=step.total, note=note)
+
+    def stop(self) -> None:
+        """Takes the bars off the terminal."""
+        self._bars.stop()
+
+
 @contextmanager
-def drawn() -> Iterator[Any]:
-    """A listener that draws a bar with an ETA on a terminal's standard error, None in a pipe."""
+def drawn() -> Iterator[Bars | None]:
+    """Bars on a terminal's standard error, None in a pipe."""
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
-    )
-    # Results keep their own stream: rich would send what is printed meanwhile to standard error.
-    bars = Progress(
-        *columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty()
-    )
-    with bars:
-        tasks: dict[str, Any] = {}
-
-        def show(step: Step) -> None:
-            if step.phase not in tasks:
-                tasks[step.phase] = bars.add_task(step.phase, total=step.total, note="")
-            bars.update(tasks[step.phase], completed=step.done, total=step.total, note=step.note)
-
-        yield show
+    bars = Bars()
+    try:
+        yield bars
+    finally:
+        bars.stop()
 
 
 def gaps(coverage: Coverage) -> list[str]:
@@ -141,6 +173,30 @@ def _listed(parts: tuple[str, ...]) -> str:
     if len(parts) <= _MOST_LISTED:
         return ", ".join(parts)
     return f"{', '.join(parts[:_MOST_LISTED])} and {len(parts) - _MOST_LISTED} more"
+
+
+def used(usage: Usage) -> str:
+    """Calls, tokens and cost, for people."""
+    calls = f"{usage.calls:,} {'call' if usage.calls == 1 else 'calls'}"
+    if usage.cached_calls:
+        calls += f" ({usage.cached_calls:,} remembered)"
+    return f"{calls}, {paid(usage)}"
+
+
+def paid(usage: Usage) -> str:
+    """Tokens and cost, for people; a cost that is not known is said to be so."""
+    tokens = f"{usage.prompt_tokens + usage.completion_tokens:,} tokens"
+    kinds = (("cached", usage.cached_tokens), ("reasoning", usage.reasoning_tokens))
+    if told := ", ".join(f"{count:,} {kind}" for kind, count in kinds if count):
+        tokens += f" ({told})"
+    return f"{tokens}, {'price not known' if usage.cost is None else dollars(usage.cost)}"
+
+
+def dollars(amount: float) -> str:
+    """US dollars with as many digits as the amount needs: $0, $0.0012, $1.25."""
+    if amount == 0:
+        return "$0"
+    return f"${amount:.2f}" if amount >= 1 else f"${amount:.4f}" if amount >= 0.0001 else "<$0.0001"
 
 
 def say(text: str) -> None:

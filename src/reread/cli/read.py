@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reread.cli import common
-from reread.errors import ContextExceeded, DocumentError, LibraryError, MalformedReply, ModelError
+from reread.errors import (
+    BudgetReached,
+    ContextExceeded,
+    DocumentError,
+    LibraryError,
+    MalformedReply,
+    ModelError,
+)
 from reread.types import GistMemory
 
 if TYPE_CHECKING:
@@ -29,6 +36,7 @@ def read(
     context_tokens: common.ContextTokens = None,
     workers: common.Workers = None,
     timeout: common.Timeout = None,
+    budget: common.Budget = None,
     profile: common.Profile = None,
     preset: common.Preset = None,
     min_words: common.MinWords = None,
@@ -63,8 +71,9 @@ def read(
     }
     results: list[dict[str, Any]] = []
     done: list[str] = []
+    reached = False
     try:
-        with common.opened(library, chosen, **config) as opened:
+        with common.opened(library, chosen, budget=budget, **config) as opened:
             found = [s for named in sources for s in _expanded(opened, named, results)]
             for k, source in enumerate(found):
                 try:
@@ -73,7 +82,8 @@ def read(
                     # What is wrong with one source says nothing about the next.
                     results.append({"source": source, "error": error.line})
                     common.say(f"reread: {error.line}")
-                except (ModelError, LibraryError) as error:
+                except (ModelError, LibraryError, BudgetReached) as error:
+                    reached = isinstance(error, BudgetReached)
                     left = found[k + 1 :]
                     results += [{"source": s, "error": error.line} for s in (source, *left)]
                     after = f". Not read either: {', '.join(left)}" if left else ""
@@ -87,6 +97,8 @@ def read(
     finally:  # also when stopped: what was read is said
         if as_json:
             common.out_json(results)
+    if reached:
+        raise typer.Exit(4)
     if len(done) < len(results):
         raise typer.Exit(3 if done else 1)
 
@@ -116,6 +128,7 @@ def _line(memory: GistMemory) -> str:
     cost = "read before, nothing sent"
     if used.calls:
         cost = f"{used.calls} calls, {used.words_in} words in, {used.seconds:.1f} s"
+        cost += f", {common.paid(used)}"
         if used.cached_calls:
             cost += f", {used.cached_calls} calls remembered"
     lines = [

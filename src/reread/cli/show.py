@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from reread.cli import common
+from reread.types import Usage
 
 
 def show(
@@ -25,6 +26,7 @@ def show(
     with common.opened(library) as opened:
         document = opened.find(doc)
         memories = opened.memories(document)
+        ledger = opened.spent(document)
     if text or references:
         typer.echo(document.text if text else document.references, nl=True)
         return
@@ -36,6 +38,7 @@ def show(
                 "media_type": document.media_type,
                 "coverage": asdict(document.coverage),
                 "memories": [wire.memory(m) for m in memories],
+                "spent": wire.spent(ledger),
             }
         )
         return
@@ -55,3 +58,9 @@ def show(
         )
         for f in m.fallbacks:
             common.out(f"  fallback at page {f.page}, {f.phase}: {f.reason}")
+    if ledger:
+        common.out(f"spent so far: {common.used(sum((w.usage for w in ledger), Usage()))}")
+    for work in ledger:
+        what = "read" if work.question is None else f'asked "{work.question}"'
+        when = work.at[:16].replace("T", " ")
+        common.out(f"  {when} {what} by {work.model}: {common.used(work.usage)}")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import urlsplit
 
 from reread.config import Config
 from reread.errors import SettingsError
-from reread.ports import Model, Progress
-from reread.types import Call, PromptId
+from reread.ports import Facts, Model
 
 _log = logging.getLogger(__name__)
 
@@ -17,30 +17,34 @@ _LOCAL_WORKERS = 4
 _KINDS = "openai:NAME, local:NAME or scripted:extractive"
 
 
-def choose(config: Config, progress: Progress | None = None) -> Model:
+def choose(config: Config, facts: Callable[[str], Facts] | None = None) -> Model:
     """The model that the configuration names.
 
-    When it names none, the one of a server that runs on this machine, which is said, and then the
-    embedded default.
+    When it names none, the one of a server that runs on this machine, and then the embedded
+    default; which of them is said. `facts` keeps what is known of a model under its name.
 
     Raises:
         SettingsError: the name has none of the known kinds.
         WeightsMissing: the embedded model is meant, but its weights are not here.
     """
+    from reread.llm.facts import about
+
     if not config.model:
         config = _with_what_runs(config)
     kind, separator, name = (config.model or "local:").partition(":")
     if kind == "openai" and name:
         from reread.llm.compatible import Compatible
 
+        base_url = _address(config.base_url or "https://api.openai.com/v1")
         return Compatible(
             name=f"openai:{name}",
             model=name,
-            base_url=_address(config.base_url or "https://api.openai.com/v1"),
+            base_url=base_url,
             api_key=_key(config.api_key),
             timeout_s=config.timeout_s,
             context_tokens=config.context_tokens,
             workers=config.workers or 8,
+            facts=facts(about(f"openai:{name}", base_url)) if facts else None,
         )
     if kind == "local" and separator:
         from reread.llm import weights
@@ -48,7 +52,15 @@ def choose(config: Config, progress: Progress | None = None) -> Model:
 
         chosen = weights.find(name)
         path = weights.require(chosen, config.weights)
-        return Local(name=f"local:{chosen.name}", weights=path, states=config.states)
+        called = f"local:{chosen.name}"
+        if not config.model:
+            _log.warning("using %s, the embedded model", called)
+        return Local(
+            name=called,
+            weights=path,
+            states=config.states,
+            facts=facts(called) if facts else None,
+        )
     if kind == "scripted" and separator:
         from reread.llm.scripted import Scripted
 
@@ -93,39 +105,3 @@ def _key(key: str | None) -> str | None:
     if key and not (key.isascii() and key.isprintable() and " " not in key):
         raise SettingsError("OPENAI_API_KEY holds characters that no key has", hint="Copy it again")
     return key or None
-
-
-def probe(model: Model) -> dict[str, object]:
-    """What one small call shows of a model: its window, speed and obedience to a schema.
-
-    Raises:
-        ModelError: it does not answer.
-    """
-    import time
-
-    schema = {
-        "type": "object",
-        "properties": {"pages": {"type": "array", "items": {"type": "integer"}}},
-        "required": ["pages"],
-        "additionalProperties": False,
-    }
-    call = Call(
-        prompt=PromptId(name="probe", version=1, digest=""),
-        system="You answer exactly as asked.",
-        user="Name the pages two and five as page numbers.",
-        parse=lambda completion: completion.text,
-        max_tokens=32,
-        schema=schema,
-    )
-    started = time.monotonic()
-    completion = model.complete(call)
-    capabilities = model.capabilities
-    return {
-        "model": model.name,
-        "window_tokens": capabilities.context_tokens,
-        "profile": capabilities.profile,
-        "calls_in_flight": capabilities.workers,
-        "obeys_schema": completion.text.lstrip().startswith("{"),
-        "seconds": round(time.monotonic() - started, 2),
-        "reply": " ".join(completion.text.split()),
-    }

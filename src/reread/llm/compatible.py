@@ -1,8 +1,11 @@
 """Any endpoint that speaks OpenAI's chat completions, through OpenAI's own client.
 
-Servers differ in the parameters they take. One that is refused is renamed or left out, once, and
-the change is kept for as long as the model is in use. A window that turns out smaller than it was
-thought to be is kept likewise; the refusal then says that the work can be planned again.
+Replies are streamed wherever that works, so that a limit of time is one of silence and not of the
+whole reply, a broken one is noticed, and an unwanted one ends with its connection.
+
+Servers differ in the parameters they take. One that is refused is renamed or left out, and that is
+kept among the facts about the model, for later runs too. A window that turns out smaller than it
+was thought to be is kept likewise; the refusal then says that the work can be planned again.
 
 Nothing is sent anywhere but to `base_url`: redirections are not followed, and a server on this
 machine is never reached through a proxy.
@@ -10,24 +13,32 @@ machine is never reached through a proxy.
 
 from __future__ import annotations
 
-import json
 import logging
-import math
-import re
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2 as httpx
 import openai
-from openai.types.chat import ChatCompletion
 
-from reread.errors import ContextExceeded, ModelError, ModelRefused, ModelUnavailable
-from reread.llm import refusals, windows
-from reread.ports import Capabilities
-from reread.text import estimate_tokens
+from reread.errors import (
+    Cancelled,
+    ContextExceeded,
+    MalformedReply,
+    ModelError,
+    ModelRefused,
+    ModelUnavailable,
+)
+from reread.llm import refusals, sockets, streams, windows
+from reread.llm.counts import counts
+from reread.llm.facts import Learned
+from reread.llm.reasoning import so_far, without_reasoning
+from reread.llm.refusals import Refusal
+from reread.llm.sizes import fewest_tokens
+from reread.ports import Capabilities, Facts
 from reread.types import Call, Completion
 
 _log = logging.getLogger(__name__)
@@ -40,14 +51,23 @@ _SUBSTITUTES: Mapping[str, str | None] = {
     "temperature": None,
     "response_format": None,
     "system": None,
+    "stream_options": None,
+    "stream": None,
+    "reasoning_effort": None,
 }
+_FIRST_TIMES = 10  # the first word waits for the prompt to be evaluated, minutes on a laptop
+_DRAIN_S = 0.5
+_THINKING_TOKENS = 4_096  # room for reasoning, once a reply was cut because of it
 _SMALLEST_WINDOW = 256
-_MOST_TOKENS_PER_ESTIMATE = 3.0
-_CERTAINLY_COUNTED_WORDS = 400
+_CERTAINLY_COUNTED_TOKENS = 400
 
 
 class Compatible:
-    """A model behind an OpenAI-compatible endpoint. Making one connects to nothing."""
+    """A model behind an OpenAI-compatible endpoint. Making one connects to nothing.
+
+    `timeout_s` is how long a reply may be silent once it has begun; its first word, and a reply
+    that is not streamed, may take ten times as long.
+    """
 
     def __init__(
         self,
@@ -56,11 +76,12 @@ class Compatible:
         model: str,
         base_url: str,
         api_key: str | None = None,
-        timeout_s: float = 300.0,
+        timeout_s: float = 60.0,
         context_tokens: int | None = None,
         workers: int = 8,
         profile: str = "default",
         extra_body: Mapping[str, Any] | None = None,
+        facts: Facts | None = None,
     ) -> None:
         self.name = name
         self.base_url = base_url
@@ -71,8 +92,10 @@ class Compatible:
         self._workers = workers
         self._profile = profile
         self._capabilities: Capabilities | None = None
-        self._refused: set[str] = set()
-        self._tokens_per_estimate = 1.0
+        self._planned = 0  # tokens, before anything was learned
+        self.learned = Learned(facts)
+        self.declared: int | None = context_tokens  # the window that somebody named
+        self._timeout_s = timeout_s
         self._lock = threading.Lock()
         limits = httpx.Limits(max_connections=workers + 2, max_keepalive_connections=workers + 2)
         timeout = httpx.Timeout(timeout_s, connect=min(10.0, timeout_s))
@@ -82,6 +105,7 @@ class Compatible:
             follow_redirects=False,
             trust_env=not windows.is_local(base_url),
         )
+        sockets.patient(self._http)
         self._client = openai.OpenAI(
             base_url=base_url,
             api_key=api_key or "none",
@@ -100,62 +124,161 @@ class Compatible:
         """
         with self._lock:
             if self._capabilities is None:
-                self._capabilities = self._capable_of(self._context_tokens or self._window())
+                self._planned = self._context_tokens or self._window()
+                self._capabilities = self._capable_of(self.learned.window(self._planned))
             return self._capabilities
 
+    @property
+    def facts(self) -> Facts:
+        return self.learned.facts
+
+    def keep(self) -> None:
+        self.learned.keep()
+
+    def begin(self, learned: Learned) -> None:
+        """Goes on with other knowledge, and asks for the window anew."""
+        with self._lock:
+            self.learned, self._capabilities = learned, None
+
     def count_tokens(self, text: str) -> int:
-        return math.ceil(estimate_tokens(text) * self._tokens_per_estimate)
+        return self.learned.sizes.count(text)
 
     def complete(self, call: Call) -> Completion:
         started = time.monotonic()
+        thinking = self.learned.thinking_tokens
         reply = self._send(call)
-        if not isinstance(reply, ChatCompletion):
+        fewest = fewest_tokens(call.system) + fewest_tokens(call.user)
+        took = counts(reply.usage, fewest)
+        completion = Completion(
+            text=without_reasoning(reply.text),
+            prompt_tokens=took.prompt,
+            completion_tokens=took.completion,
+            reused_tokens=took.reused,
+            reasoning_tokens=took.reasoning,
+            finish_reason=reply.finish_reason or "stop",
+            seconds=time.monotonic() - started,
+        )
+        self._check_whole(took.prompt, fewest)
+        if took.prompt is not None and call.schema is None:  # a schema may be counted too
+            self.learned.sizes.saw((call.system, call.user), took.prompt)
+        if completion.finish_reason == "length" and (reply.thought or not completion.text):
+            # The next ones get more room, and less effort.
+            self.learned.think(max(_THINKING_TOKENS, 2 * thinking), instead_of=thinking)
+        return completion
+
+    def raw(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """The endpoint's own reply to a body; nothing is learned from it and nothing adapted.
+
+        Raises:
+            ModelError: it refuses, or does not answer.
+        """
+        with self._failing():
+            reply = self._client.post(
+                "/chat/completions",
+                cast_to=object,
+                body={"model": self._model, **body},
+                options={"timeout": _FIRST_TIMES * self._timeout_s},
+            )
+        return reply if isinstance(reply, dict) else {}
+
+    def raw_pieces(self, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """The same, streamed."""
+        with self._failing():
+            pieces = self._client.post(
+                "/chat/completions",
+                cast_to=object,
+                body={"model": self._model, **body, "stream": True},
+                stream=True,
+                stream_cls=openai.Stream[object],
+            )
+            yield from (piece for piece in pieces if isinstance(piece, dict))
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except openai.APIStatusError as error:
+            raise self._failure(self._refusal(error)) from error
+        except openai.APIConnectionError as error:
+            raise self._connection_failure(error.__cause__ or error) from error
+        except (openai.APIError, httpx.HTTPError, ValueError) as error:
+            raise ModelUnavailable(f"{self._place} sent something unreadable: {error}") from error
+
+    def _send(self, call: Call) -> streams.Reply:
+        adapted: list[str] = []
+        while True:
+            body = self.body(call)
+            try:
+                reply = self._once(body, call.hear)
+            except openai.APIStatusError as error:
+                refusal = self._refusal(error)
+                name = self._refused_by(refusal, f"{error.param or ''} {error.message}", body)
+                if name is None:
+                    raise self._failure(refusal, call) from error
+                adapted.append(name)
+            except streams.Told as error:
+                text = self._without_key(refusals.said(error.body, ""))
+                refusal = refusals.within(error.body, text)
+                name = self._refused_by(refusal, text, body)
+                if name is None:
+                    raise self._failure(refusal, call) from error
+                adapted.append(name)
+            else:
+                if "stream" in body and not reply.streamed:
+                    self.learned.refuse("stream", kept=False)
+                if adapted:  # kept only now: the same words can be about something else
+                    self.learned.refuse(*adapted, kept=True)
+                return reply
+
+    def _once(self, body: dict[str, Any], hear: Callable[[str], None] | None) -> streams.Reply:
+        """The reply to one request, with the text so far told without its reasoning."""
+        heard = (lambda text: hear(so_far(text))) if hear else None
+        try:
+            with sockets.patience(_FIRST_TIMES * self._timeout_s, self._timeout_s) as limit:
+                response: Any = self._client.post(
+                    "/chat/completions",
+                    cast_to=httpx.Response,
+                    body=body,
+                    stream=True,  # of the transport; what the server is asked for is in the body
+                    stream_cls=openai.Stream[object],
+                )
+                with closing(response):
+                    chunks = _chunks(response)
+                    reply = streams.receive(chunks, came=limit.renew, hear=heard)
+                    limit.until = time.monotonic() + _DRAIN_S
+                    _drain(chunks)
+                    return reply
+        except streams.NoReply as error:
             raise ModelRefused(
                 f"what answers at {self.base_url} is no model server",
                 hint="Check OPENAI_BASE_URL; it usually ends in /v1",
-            )
-        if not reply.choices or reply.choices[0].message is None:
-            told = refusals.said(getattr(reply, "error", None), "no choices")
-            raise ModelUnavailable(f"{self.name} sent a reply without any content: {told}")
-        choice, usage = reply.choices[0], reply.usage
-        details = usage.prompt_tokens_details if usage else None
-        completion = Completion(
-            text=without_reasoning(choice.message.content or ""),
-            prompt_tokens=(usage.prompt_tokens or None) if usage else None,
-            completion_tokens=usage.completion_tokens if usage else None,
-            reused_tokens=(details.cached_tokens or 0) if details else 0,
-            finish_reason=choice.finish_reason or "stop",
-            seconds=time.monotonic() - started,
-        )
-        self._check_whole(call, completion)
-        return completion
+            ) from error
+        except streams.Broken as error:
+            raise ModelUnavailable(
+                f"the reply of {self._place} broke: {error}", worked=True
+            ) from error
+        except openai.APIConnectionError as error:
+            raise self._connection_failure(error.__cause__ or error) from error
+        except httpx.HTTPError as error:
+            raise self._connection_failure(error) from error
 
-    def _send(self, call: Call) -> object:
-        while True:
-            body = self._body(call)
-            try:
-                return self._client.chat.completions.create(**body)
-            except (json.JSONDecodeError, UnicodeDecodeError) as error:
-                raise ModelUnavailable(
-                    f"{self._place} sent something unreadable: {error}"
-                ) from error
-            except openai.APIError as error:
-                if not self._adapts_to(error, body):
-                    raise self._failure(error, call) from error
-
-    def _body(self, call: Call) -> dict[str, Any]:
-        with self._lock:
-            refused = set(self._refused)
+    def body(self, call: Call) -> dict[str, Any]:
+        """The request for a call, with only the parameters that the endpoint takes."""
+        refused = self.learned.refused
         messages = [
             {"role": "system", "content": call.system},
             {"role": "user", "content": call.user},
         ]
         if "system" in refused:
             messages = [{"role": "user", "content": f"{call.system}\n\n{call.user}"}]
-        wanted: dict[str, Any] = {"max_tokens": call.max_tokens, "temperature": call.temperature}
+        wanted: dict[str, Any] = {"max_tokens": self.room(call), "temperature": call.temperature}
         if call.schema is not None:
             shape = {"name": call.phase, "schema": dict(call.schema), "strict": True}
             wanted["response_format"] = {"type": "json_schema", "json_schema": shape}
+        if self.learned.thinking_tokens:
+            wanted["reasoning_effort"] = "low"
+        if "stream" not in refused:
+            wanted |= {"stream": True, "stream_options": {"include_usage": True}}
         body: dict[str, Any] = {"model": self._model, "messages": messages}
         for key, value in wanted.items():
             accepted: str | None = key
@@ -164,36 +287,40 @@ class Compatible:
             if accepted is not None:
                 body[accepted] = value
         extra = {**self._extra_body, **(call.extra if self._extra_body else {})}
-        return {**body, "extra_body": extra} if extra else body
+        return body | extra
 
-    def _adapts_to(self, error: openai.APIError, body: Mapping[str, Any]) -> bool:
-        """Whether a parameter that this refusal names was renamed or left out because of it.
+    def room(self, call: Call) -> int:
+        """The tokens a reply may take, with room for reasoning where the model is known to need it.
+
+        What fits beside the prompt is the most; what the call asks for is the least.
+        """
+        thinking = self.learned.thinking_tokens
+        unlimited = "max_completion_tokens" in self.learned.refused
+        if not thinking and not unlimited:
+            return call.max_tokens
+        prompt = self.count_tokens(call.system) + self.count_tokens(call.user)
+        left = max(call.max_tokens, self.capabilities.context_tokens - prompt)
+        return left if unlimited else min(call.max_tokens + thinking, left)
+
+    def _refused_by(self, refusal: Refusal, text: str, body: Mapping[str, Any]) -> str | None:
+        """The parameter that this refusal names, which is renamed or left out from now on.
 
         Judged by what this request sent: another thread may have learned the same meanwhile.
         """
-        if not isinstance(error, openai.APIStatusError):
-            return False
         sent = {**body, "system": True} if len(body["messages"]) == 2 else body
-        text = f"{error.param or ''} {error.message}"
-        name = refusals.refused_parameter(error.status_code, text, sent)
-        if name is None:
-            return False
-        with self._lock:
-            self._refused.add(name)
-        _log.info("%s refuses %s", self.name, name)
-        return True
+        name = refusals.refused_parameter(refusal.status, text, sent)
+        if name is not None:
+            self.learned.refuse(name, kept=False)
+            _log.info("%s refuses %s", self.name, name)
+        return name
 
-    def _check_whole(self, call: Call, completion: Completion) -> None:
-        """Refuses a reply to a prompt of which the server says that it read only a part.
-
-        Every word between spaces takes a token at least, whatever the vocabulary.
-        """
-        counted = completion.prompt_tokens
-        fewest = len(call.system.split()) + len(call.user.split())
-        if counted is None or fewest < _CERTAINLY_COUNTED_WORDS or counted >= 0.95 * fewest:
+    def _check_whole(self, counted: int | None, fewest: int) -> None:
+        """Refuses a reply to a prompt of which the server says that it read only a part."""
+        short = fewest < _CERTAINLY_COUNTED_TOKENS
+        if short or counted is None or not self.learned.cut(counted, fewest):
             return
         raise ContextExceeded(
-            f"{self._place} read only {counted} tokens of a prompt of {fewest} words: it cuts "
+            f"{self._place} read only {counted} tokens of a prompt of at least {fewest}: it cuts "
             "prompts silently",
             hint="Give the model a larger window there (for Ollama OLLAMA_CONTEXT_LENGTH), or say "
             f"--context-tokens {counted}",
@@ -205,24 +332,18 @@ class Compatible:
     def _place(self) -> str:
         return urlsplit(self.base_url).netloc
 
-    def _failure(self, error: openai.APIError, call: Call) -> ModelError:
-        """The same failure as one of ours, in one line that says how to mend it."""
-        if isinstance(error, openai.APIConnectionError):
-            return self._connection_failure(error)
-        if not isinstance(error, openai.APIStatusError):
-            told = refusals.said(error.message, "")
-            return ModelUnavailable(f"{self._place} sent something unreadable: {told}")
-        text = self._without_key(refusals.said(error.body, error.message))
-        if refusals.too_long(error.status_code, text):
-            return self._too_long(text, error.body)
-        return self._status_failure(error, text)
-
-    def _connection_failure(self, error: openai.APIConnectionError) -> ModelError:
-        cause = error.__cause__
+    def _connection_failure(self, cause: BaseException) -> Exception:
+        if isinstance(cause, Cancelled):
+            return cause
         reached = not isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout)
-        if isinstance(error, openai.APITimeoutError) and reached:
-            return ModelUnavailable(f"{self._place} did not answer in time", hint="Raise --timeout")
-        told = self._without_key(str(cause or error)) or type(cause).__name__
+        if isinstance(cause, httpx.TimeoutException) and reached:
+            return ModelUnavailable(
+                f"{self._place} did not answer in time",
+                hint="Raise --timeout",
+                overloaded=True,
+                worked=True,
+            )
+        told = self._without_key(str(cause)) or type(cause).__name__
         if isinstance(cause, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
             return ModelRefused(
                 f"nothing can be sent to {self.base_url}: {told}",
@@ -234,24 +355,38 @@ class Compatible:
                 hint="Check the address and its certificate",
             )
         if reached:
-            return ModelUnavailable(f"the connection to {self._place} broke: {told}")
+            return ModelUnavailable(f"the connection to {self._place} broke: {told}", worked=True)
         return ModelUnavailable(
             f"no model server answers at {self.base_url} ({told})",
             hint="Start it, or check OPENAI_BASE_URL",
             answered=False,
         )
 
-    def _status_failure(self, error: openai.APIStatusError, text: str) -> ModelError:
-        status, place, headers = error.status_code, self._place, error.response.headers
+    def _refusal(self, error: openai.APIStatusError) -> Refusal:
+        return Refusal(
+            status=error.status_code,
+            text=self._without_key(refusals.said(error.body, error.message)),
+            body=error.body,
+            code=error.code,
+            headers=error.response.headers,
+        )
+
+    def _failure(self, refusal: Refusal, call: Call | None = None) -> ModelError:
+        """The same failure as one of ours, in one line that says how to mend it."""
+        status, text, place = refusal.status, refusal.text, self._place
+        if refusals.too_long(status, text):
+            return self._too_long(refusal, call)
         if status < 400:
             return ModelRefused(
-                f"{place} sends requests on to {headers.get('location', 'another address')}",
+                f"{place} sends requests on to {refusal.headers.get('location', 'elsewhere')}",
                 hint="Set OPENAI_BASE_URL to that address if documents may go there",
             )
+        if refusals.withheld(refusal.code, text):
+            return MalformedReply(f"{place} withheld the reply: {text}")
         if status in (401, 403):
             hint = "Check OPENAI_API_KEY" if self._api_key else "Set OPENAI_API_KEY"
             return ModelRefused(f"{place} refuses the key: {text}", hint=hint)
-        if refusals.quota_used_up(status, error.code, text, headers):
+        if refusals.quota_used_up(status, refusal.code, text, refusal.headers):
             return ModelRefused(
                 f"the quota at {place} is used up: {text}",
                 hint="Finished work is kept; run again when there is quota",
@@ -261,36 +396,40 @@ class Compatible:
                 f"{place} knows no model {self._model!r}: {text}", hint=self._offer()
             )
         if status in (408, 409, 425, 429) or status >= 500:
+            what = "failed in the middle of a reply" if refusal.within else f"answered {status}"
             return ModelUnavailable(
-                f"{place} answered {status}: {text}",
+                f"{place} {what}: {text}",
                 hint="Finished work is kept; run again later",
-                retry_after_s=refusals.retry_after_s(text, headers),
+                retry_after_s=refusals.retry_after_s(text, refusal.headers),
+                overloaded=refusals.overloaded(status, text),
+                worked=refusal.within,
             )
         return ModelRefused(f"{place} refused the request ({status}): {text}")
 
-    def _too_long(self, text: str, body: object) -> ContextExceeded:
+    def _too_long(self, refusal: Refusal, call: Call | None) -> ContextExceeded:
         error = ContextExceeded(
-            f"{self._model} at {self._place} found the prompt too long: {text}",
+            f"{self._model} at {self._place} found the prompt too long: {refusal.text}",
             hint="Say how long its window is with --context-tokens",
         )
         # Only after something was learned can the same work succeed when it is planned again.
-        error.retryable = self._learns(refusals.limit_tokens(text, body))
+        limit = refusals.limit_tokens(refusal.text, refusal.body)
+        if limit is None or limit < _SMALLEST_WINDOW:
+            return error
+        if limit < self.capabilities.context_tokens:
+            # A limit on tokens a minute belongs to the account and may change.
+            self.shrink(limit, kept=refusal.status != 429)
+            error.retryable = True
+        elif call is not None:
+            # The window was known: this text takes more tokens than were estimated.
+            error.retryable = self.learned.sizes.exceeded((call.system, call.user))
         return error
 
-    def _learns(self, limit: int | None) -> bool:
-        """Whether the named limit changes what is known of the window or of its tokens."""
-        window = self.capabilities.context_tokens
+    def shrink(self, tokens: int, *, kept: bool = True) -> None:
+        """Plans with a smaller window from now on, and in later runs when `kept`."""
         with self._lock:
-            if limit is None or limit < _SMALLEST_WINDOW:
-                return False
-            if limit < window:
-                self._capabilities = self._capable_of(limit)
-                return True
-            # The window was known: this text takes more tokens than were estimated.
-            if self._tokens_per_estimate >= _MOST_TOKENS_PER_ESTIMATE:
-                return False
-            self._tokens_per_estimate *= 1.3
-            return True
+            self._capabilities = self._capable_of(tokens)
+        if kept:
+            self.learned.shrink(tokens, self._planned)
 
     def _capable_of(self, context_tokens: int) -> Capabilities:
         return Capabilities(
@@ -304,11 +443,12 @@ class Compatible:
     # -- what the endpoint says of itself -------------------------------------------------------
 
     def _window(self) -> int:
+        local = windows.is_local(self.base_url)
         found = windows.declared(self._listed(), self._model)
-        if found is None and windows.is_local(self.base_url):
+        if found is None and local:
             found = windows.asked(self.base_url, self._model, self._json_at)
-            return found or windows.LOCAL_TOKENS
-        return found or windows.REMOTE_TOKENS
+        self.declared = found
+        return found or (windows.LOCAL_TOKENS if local else windows.REMOTE_TOKENS)
 
     def _listed(self) -> list[dict[str, Any]]:
         """The entries of `/v1/models`; empty where the server keeps none.
@@ -320,11 +460,10 @@ class Compatible:
             page = self._client.models.list(timeout=10.0)
             return [m.model_dump() for m in page.data or []]
         except openai.APIConnectionError as error:
-            raise self._connection_failure(error) from error
+            raise self._connection_failure(error.__cause__ or error) from error
         except openai.APIStatusError as error:
             if error.status_code in (429, 502, 503, 504):
-                text = self._without_key(refusals.said(error.body, error.message))
-                raise self._status_failure(error, text) from error
+                raise self._failure(self._refusal(error)) from error
             return []
         except (openai.OpenAIError, AttributeError, TypeError, ValueError):
             return []  # a page of another kind; the call itself will say what is wrong
@@ -346,16 +485,16 @@ class Compatible:
         return "Check --model and OPENAI_BASE_URL, which usually ends in /v1"
 
 
-_REASONING = re.compile(r"<(think|thinking|thought|reasoning)>", re.IGNORECASE)
-_CLOSED = re.compile(r"(?s)(?:(?!<think>).)*?\n?</think>[ \t]*\n", re.IGNORECASE)
+def _chunks(response: httpx.Response) -> Iterator[bytes]:
+    # What is not compressed need not pass the client's decoders.
+    packed = "content-encoding" in response.headers
+    return response.iter_bytes() if packed else response.iter_raw()
 
 
-def without_reasoning(text: str) -> str:
-    """The reply without a block of reasoning at its head; text further on is left alone."""
-    head = text.lstrip()
-    if opened := _REASONING.match(head):
-        _, closed, rest = head.partition(f"</{opened[1]}>")
-        return rest.lstrip() if closed else ""
-    # Some templates put the opening tag into the prompt, so only the closing one arrives.
-    match = _CLOSED.match(text)
-    return text[match.end() :].lstrip() if match else text
+def _drain(chunks: Iterator[bytes]) -> None:
+    """Takes what follows the end of a reply, so that the connection can be used again."""
+    try:
+        for _ in chunks:
+            pass
+    except httpx.HTTPError:
+        pass  # it is closed then; the reply is here

@@ -1,7 +1,7 @@
 """A model server that already runs on this machine, on the port it usually has.
 
 Only loopback is asked. Models whose work is done elsewhere, and those that do not write, are passed
-over.
+over; of the others one that is loaded comes first, since loading another would put it out.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from reread.llm.windows import Fetch, listed
+
 PORTS = (("Ollama", 11434), ("LM Studio", 1234), ("llama.cpp", 8080), ("vLLM", 8000))
 _CONNECT_S, _ANSWER_S = 0.2, 2.0
 _OTHER = re.compile(r"embed|rerank|whisper|\btts\b|\bbge\b|minilm|guard|[:-]cloud\b", re.IGNORECASE)
@@ -19,7 +21,7 @@ _OTHER = re.compile(r"embed|rerank|whisper|\btts\b|\bbge\b|minilm|guard|[:-]clou
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
-    """A server, the address of its API, and the first of its models that can write."""
+    """A server, the address of its API, and one of its models that can write."""
 
     server: str
     base_url: str
@@ -29,13 +31,31 @@ class Found:
 def running(ports: Sequence[tuple[str, int]] = PORTS) -> Found | None:
     """The first server that answers with a usable model, None when there is none."""
     for server, port in ports:
-        if not _listens(port):
-            continue
-        base_url = f"http://127.0.0.1:{port}/v1"
-        for model in _models(base_url):
-            if not _OTHER.search(model):
-                return Found(server=server, base_url=base_url, model=model)
+        if _listens(port):
+            root = f"http://127.0.0.1:{port}"
+            if models := usable(root, _fetch):
+                return Found(server=server, base_url=f"{root}/v1", model=models[0])
     return None
+
+
+def usable(root: str, fetch: Fetch) -> list[str]:
+    """The models of a server that write and run here, those that are loaded first."""
+    names = [e["id"] for e in listed(fetch(f"{root}/v1/models"), "data") if _is_text(e.get("id"))]
+    names = [name for name in names if not _OTHER.search(name)]
+    if not names:
+        return []
+    studio = listed(fetch(f"{root}/api/v0/models"), "data")
+    other = {e.get("id") for e in studio if e.get("type") == "embeddings"}
+    loaded = {e.get("id") for e in studio if e.get("state") == "loaded"}
+    if not studio:
+        tags = listed(fetch(f"{root}/api/tags"), "models")
+        other |= {e.get("name") for e in tags if e.get("remote_host")}
+        loaded |= {e.get("name") for e in listed(fetch(f"{root}/api/ps"), "models")}
+    return sorted((n for n in names if n not in other), key=lambda name: name not in loaded)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
 
 
 def _listens(port: int) -> bool:
@@ -46,16 +66,12 @@ def _listens(port: int) -> bool:
         return False
 
 
-def _models(base_url: str) -> list[str]:
+def _fetch(address: str) -> Any:
     import httpx2 as httpx
 
     try:
         with httpx.Client(timeout=_ANSWER_S, trust_env=False) as client:
-            reply = client.get(f"{base_url}/models")
-        data: Any = reply.json() if reply.status_code == 200 else None
+            reply = client.get(address)
+        return reply.json() if reply.status_code == 200 else None
     except (httpx.HTTPError, ValueError):
-        return []  # something else listens there
-    entries = data.get("data") if isinstance(data, dict) else None
-    if not isinstance(entries, list):
-        return []
-    return [e["id"] for e in entries if isinstance(e, dict) and isinstance(e.get("id"), str)]
+        return None  # something else listens there

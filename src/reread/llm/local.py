@@ -20,8 +20,9 @@ import httpx2 as httpx
 
 from reread.errors import ModelError, ModelUnavailable
 from reread.llm.compatible import Compatible
+from reread.llm.facts import Unkept
 from reread.parallel import interruptibly
-from reread.ports import Capabilities
+from reread.ports import Capabilities, Facts
 from reread.types import Call, Completion
 
 _WINDOW = 8_192
@@ -33,12 +34,19 @@ class Local:
     """A GGUF file run by llama.cpp. Making one loads nothing; the first call does."""
 
     def __init__(
-        self, *, name: str, weights: Path, states: Path, threads: int | None = None
+        self,
+        *,
+        name: str,
+        weights: Path,
+        states: Path,
+        threads: int | None = None,
+        facts: Facts | None = None,
     ) -> None:
         self.name = name
         self._weights = weights
         self._states = states
         self._threads = threads or physical_cores()
+        self.facts: Facts = facts or Unkept()
         self._capabilities = Capabilities(context_tokens=_WINDOW, workers=1, profile="embedded")
         self._lock = threading.Lock()
         self._started = False
@@ -47,6 +55,19 @@ class Local:
     @property
     def capabilities(self) -> Capabilities:
         return self._capabilities
+
+    @property
+    def endpoint(self) -> Compatible:
+        """The server in this process, which is started when it does not run yet."""
+        self._start()
+        return self._endpoint
+
+    def room(self, call: Call) -> int:
+        """The most tokens that a reply may take."""
+        return call.max_tokens
+
+    def keep(self) -> None:
+        """Nothing is learned: the window is ours, and tokens are counted exactly."""
 
     def count_tokens(self, text: str) -> int:
         self._start()
@@ -100,11 +121,12 @@ class Local:
                 model=self._weights.stem,
                 base_url=f"{address}/v1",
                 api_key=key,
-                timeout_s=1800.0,
+                timeout_s=180.0,
                 context_tokens=_WINDOW,
                 workers=1,
                 profile="embedded",
                 extra_body={"cache_prompt": True},
+                facts=self.facts,
             )
             self._started = True
 

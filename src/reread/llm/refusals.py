@@ -10,6 +10,7 @@ import email.utils
 import re
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from reread.text import clean
@@ -20,25 +21,35 @@ _TOO_LONG = re.compile(
     r"context.{0,20}(length|window|size|limit)|(length|window|size).{0,10}\bcontext|"
     r"maximum.{0,30}(context|tokens|prompt|input)|too (long|many tokens)|exceed_context_size|"
     r"exceed.{0,40}(context|token)|reduce the length|prompt is too|larger than the context|"
-    r"tokens?\W+\+\W+\W*max_new_tokens|must have less than \d+ tokens|request too large",
+    r"tokens?\W+\+\W+\W*max_new_tokens|must have less than \d+ tokens|request too large|"
+    r"exceeds? max|greater than.{0,20}\bmax|range of input length|too large to process|"
+    r"longer than the max|must be at least 1, got -\d",
     re.IGNORECASE,
 )
 _LIMITS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"(?:>|<=|≤)\s*([\d,]{3,})",
-        r"\blimit\b\W{0,3}([\d,]{3,})",
-        r"(?:maximum|max\b|at most|up to|less than|only)[^\d>]{0,40}([\d,]{3,})",
+        r"\blimit\b(?: is| of)?\W{0,3}([\d,]{3,})",
+        r"range of input length should be \[\d+, ?([\d,]{3,})\]",
+        r"cannot exceed ([\d,]{3,})",
+        r"(?:maximum|max(?:\b|_)|at most|up to|less than|only)[^\d>]{0,40}([\d,]{3,})",
         r"context[ _-]*(?:length|window|size|limit)[^\d>]{0,20}([\d,]{3,})",
         r"([\d,]{3,})\s+(?:tokens\s+)?maximum",
     )
 )
+_EXCESS = re.compile(r"\bby [\d,]+ tokens")  # how far beyond the limit, not the limit
 _QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
 _QUOTA = re.compile(r"quota|billing|payment|credit|insufficient balance", re.IGNORECASE)
 _PASSES = re.compile(r"rate.?limit|per (?:minute|second)|tokens per min|try again|retry", re.I)
 _UNKNOWN_MODEL = re.compile(
     r"(?:invalid|unknown|no such) model\b|not a valid model|"
     r"\bmodel\b.{0,80}(?:not found|does not exist|doesn't exist|not available|is not supported)",
+    re.IGNORECASE,
+)
+_WITHHELD = re.compile(
+    r"content.?filter|content management policy|json_validate_failed|failed_generation|"
+    r"failed to (?:generate|validate) json",
     re.IGNORECASE,
 )
 _PAUSE = re.compile(
@@ -56,12 +67,46 @@ _PARAMETERS: Mapping[str, re.Pattern[str]] = {
         r"invalid schema",
         re.IGNORECASE,
     ),
+    "stream_options": re.compile(r"\bstream_options\b|\binclude_usage\b"),
+    "stream": re.compile(r"\bstream(?:ing|ed)?\b", re.IGNORECASE),
+    "reasoning_effort": re.compile(r"reasoning.?effort|\breasoning\b|\bthink", re.IGNORECASE),
     "system": re.compile(
         r"system.{0,12}\brole|\brole.{0,40}\bsystem|system messages?.{0,20}not|"
         r"roles must alternate|developer instruction",
         re.IGNORECASE,
     ),
 }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refusal:
+    """A failure that the server told of: by its status, or inside a reply that had begun well."""
+
+    status: int
+    text: str
+    body: Any = None
+    code: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    within: bool = False
+
+
+def within(body: Any, text: str) -> Refusal:
+    """The refusal that an error inside a reply means, with the status that it names or words."""
+    told = body if isinstance(body, dict) else {}
+    code = told.get("code")
+    status = next(
+        (n for key in ("code", "status_code", "status") if (n := _status(told.get(key)))), None
+    )
+    if status is None:
+        # Nothing says whether it passes; what is known to be for good is known by its words.
+        kind = f"{code} {told.get('type')}"
+        status = 429 if "rate_limit" in kind else 400 if _TOO_LONG.search(text) else 500
+    return Refusal(status=status, text=text, body=body, code=code, within=True)
+
+
+def _status(value: Any) -> int | None:
+    number = _number(str(value)) if value is not None else None
+    return int(number) if number is not None and 400 <= number < 600 else None
 
 
 def too_long(status: int, text: str) -> bool:
@@ -77,6 +122,7 @@ def limit_tokens(text: str, body: object) -> int | None:
     """The window that such a refusal names, in tokens; None when it names none."""
     if isinstance(body, dict) and isinstance(body.get("n_ctx"), int):
         return int(body["n_ctx"])
+    text = _EXCESS.sub("", text)
     for pattern in _LIMITS:
         for found in pattern.findall(text):
             if digits := found.replace(",", ""):
@@ -106,6 +152,16 @@ def quota_used_up(status: int, code: object, text: str, headers: Mapping[str, st
         return pause_s > LONGEST_PAUSE_S
     # Rate limits advertise billing pages too, so the word alone decides nothing.
     return bool(_QUOTA.search(text)) and not _PASSES.search(text)
+
+
+def overloaded(status: int, text: str) -> bool:
+    """Whether fewer calls at once would help."""
+    return status in (408, 429, 503, 504, 529) or "overloaded" in text.lower()
+
+
+def withheld(code: object, text: str) -> bool:
+    """Whether it is about what was written, not about the request: a filter, or a failed form."""
+    return bool(_WITHHELD.search(f"{code} {text}"))
 
 
 def unknown_model(status: int, text: str) -> bool:

@@ -48,7 +48,7 @@ def asked(base_url: str, model: str, fetch: Fetch) -> int | None:
 
 
 def _lm_studio(data: Any, model: str) -> int | None:
-    for entry in _list(data, "data"):
+    for entry in listed(data, "data"):
         if entry.get("id") == model:
             return _positive(entry.get("loaded_context_length"))
     return None
@@ -62,14 +62,15 @@ def _llama_cpp(data: Any) -> int | None:
 def _ollama(data: Any, model: str) -> int | None:
     if not isinstance(data, dict) or not isinstance(data.get("models"), list):
         return None
-    for entry in _list(data, "models"):
+    for entry in listed(data, "models"):
         if entry.get("name") in (model, f"{model}:latest"):
             return _positive(entry.get("context_length")) or OLLAMA_TOKENS
     # Not in memory yet: it will be loaded with the default, and longer prompts cut silently.
     return OLLAMA_TOKENS
 
 
-def _list(data: Any, key: str) -> list[dict[str, Any]]:
+def listed(data: Any, key: str) -> list[dict[str, Any]]:
+    """The objects in the list at this key; empty where there is no such list."""
     found = data.get(key) if isinstance(data, dict) else None
     return [e for e in found if isinstance(e, dict)] if isinstance(found, list) else []
 

@@ -1,7 +1,8 @@
-"""What stands around a back end, in this order: `Metered(Cached(Retrying(backend)))`.
+"""What stands around a back end: `Metered(Cached(Retrying(Limited(Paid(backend)))))`.
 
 Each wraps a model and is a model. The meter sees cache hits as hits, a retry never passes the
-cache again, and only a reply that the call's own parser accepts is remembered.
+cache again but waits for its turn anew, and only a reply that the call's own parser accepts is
+remembered. The inner three belong to the model and are shared by all that use it.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
+from reread import parallel
 from reread.errors import ContextExceeded, MalformedReply, ModelUnavailable
 from reread.ports import CallCache, Capabilities, Model
-from reread.text import clean, count_words
+from reread.text import clean
 from reread.types import Call, Completion, Usage
 
 Out = TypeVar("Out")
@@ -48,23 +50,26 @@ class Wrapper:
 class Retrying(Wrapper):
     """Sends a call again when the failure may pass: pauses double from `pause_s`, with jitter.
 
-    A pause that the endpoint asks for is kept. An endpoint that never answered yet is given up at
-    once, since a wrong address does not mend itself.
+    A pause that the endpoint asks for is kept. Patience ends after `attempts` failures of a call in
+    a row during which no other call succeeded either, or twice as many in all; with half of them
+    where nothing answers any more. An endpoint that never answered yet is given up at once, since a
+    wrong address does not mend itself.
     """
 
     def __init__(
         self,
         inner: Model,
         *,
-        attempts: int = 6,
+        attempts: int = 10,
         pause_s: float = 0.5,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = parallel.pause,
     ) -> None:
         super().__init__(inner)
         self._attempts = attempts
         self._pause_s = pause_s
         self._sleep = sleep
         self._answered = False
+        self._successes = 0  # of all calls; only whether it changes counts
 
     @property
     def capabilities(self) -> Capabilities:
@@ -73,18 +78,25 @@ class Retrying(Wrapper):
     def complete(self, call: Call) -> Completion:
         completion = self._persistently(lambda: self.inner.complete(call))
         self._answered = True
+        self._successes += 1
         return completion
 
     def _persistently(self, asked: Callable[[], Out]) -> Out:
-        for attempt in range(1, self._attempts + 1):
+        in_a_row, before = 0, self._successes
+        for attempt in range(1, 2 * self._attempts + 1):
             try:
                 return asked()
             except ModelUnavailable as error:
+                in_a_row = in_a_row + 1 if before == self._successes else 1
+                before = self._successes
                 unreachable = error.retry_after_s is None and not error.answered
                 self._answered = self._answered or error.answered
-                if attempt == self._attempts or (unreachable and not self._answered):
+                most = (self._attempts + 1) // 2 if unreachable else self._attempts
+                if in_a_row >= most or attempt == 2 * self._attempts:
                     raise
-                self._sleep(self._wait(attempt, error.retry_after_s))
+                if unreachable and not self._answered:
+                    raise
+                self._sleep(self._wait(in_a_row, error.retry_after_s))
         raise AssertionError("unreachable")
 
     def _wait(self, attempt: int, asked_s: float | None) -> float:
@@ -112,7 +124,7 @@ class Cached(Wrapper):
             known = self._cache.get(key)
             if known is not None:
                 try:
-                    return replace(validated(call, known), cached=True)
+                    return _told(call, replace(validated(call, known), cached=True))
                 except MalformedReply:
                     pass  # kept by a parser that accepted more: ask anew
             completion = self.inner.complete(call)
@@ -121,9 +133,10 @@ class Cached(Wrapper):
                 completion = validated(call, completion)
             except MalformedReply as error:
                 error.completion = completion  # it was paid for all the same
+                self._cache.refused(call, self.name, completion)
                 raise
             self._cache.put(key, call, self.name, completion)
-            return completion
+            return _told(call, completion)
 
     @contextmanager
     def _only_one(self, key: str) -> Iterator[None]:
@@ -141,6 +154,12 @@ class Cached(Wrapper):
                     self._locks[key] = (lock, users - 1)
 
 
+def _told(call: Call, completion: Completion) -> Completion:
+    if call.hear is not None:
+        call.hear(completion.text)
+    return completion
+
+
 def validated(call: Call, completion: Completion) -> Completion:
     """The completion with the value its call's parser makes of it."""
     if completion.finish_reason == "length":
@@ -149,14 +168,16 @@ def validated(call: Call, completion: Completion) -> Completion:
 
 
 def call_key(model: str, call: Call) -> str:
-    """A hash of everything that can change the reply."""
+    """A hash of everything that can change a reply that is kept.
+
+    How long it might have been at most is not among that: a reply that was cut off is never kept.
+    """
     parts = [
         model,
         str(call.prompt),
         call.prompt.digest,
         call.system,
         call.user,
-        call.max_tokens,
         call.temperature,
         call.schema,
         dict(call.extra),
@@ -175,41 +196,17 @@ class Meter:
         self._started = time.monotonic()
 
     def add(self, call: Call, completion: Completion) -> None:
-        """Counts one answered call; a cache hit counts as a hit and consumes nothing."""
-        if completion.cached:
-            one = Usage(cached_calls=1)
-        else:
-            one = Usage(
-                calls=1,
-                prompt_tokens=completion.prompt_tokens or 0,
-                completion_tokens=completion.completion_tokens or 0,
-                words_in=count_words(call.system) + count_words(call.user),
-                words_out=count_words(completion.text),
-                seconds=completion.seconds,
-            )
+        """Counts one answered call."""
+        one = Usage.of(call, completion)
         with self._lock:
-            self._phases[call.phase] = _sum(self._phases.get(call.phase, Usage()), one)
+            self._phases[call.phase] = self._phases.get(call.phase, Usage()) + one
 
     def usage(self) -> Usage:
         """Everything so far; `seconds` is the time since the meter was made."""
         with self._lock:
             phases = dict(self._phases)
-        total = Usage()
-        for part in phases.values():
-            total = _sum(total, part)
+        total = sum(phases.values(), Usage())
         return replace(total, seconds=time.monotonic() - self._started, phases=phases)
-
-
-def _sum(a: Usage, b: Usage) -> Usage:
-    return Usage(
-        calls=a.calls + b.calls,
-        cached_calls=a.cached_calls + b.cached_calls,
-        prompt_tokens=a.prompt_tokens + b.prompt_tokens,
-        completion_tokens=a.completion_tokens + b.completion_tokens,
-        words_in=a.words_in + b.words_in,
-        words_out=a.words_out + b.words_out,
-        seconds=a.seconds + b.seconds,
-    )
 
 
 class Metered(Wrapper):

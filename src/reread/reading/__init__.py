@@ -6,7 +6,9 @@ made while the next page is being chosen. `answer` looks pages up again and answ
 
 from __future__ import annotations
 
-from dataclasses import replace
+import hashlib
+import json
+from dataclasses import asdict, replace
 
 from reread import parallel
 from reread.reading import look_up
@@ -18,6 +20,7 @@ from reread.reading.gist import Gist, gist
 from reread.reading.kinds import kind_of
 from reread.reading.paginate import PageShown, chooser, paginate
 from reread.reading.profiles import PAGINATIONS, STRATEGIES, Profile, preset, profile, resolve
+from reread.reading.showing import Shown
 from reread.reading.unread import by_words, unread
 from reread.types import Document, Fallback, GistMemory
 
@@ -26,10 +29,12 @@ __all__ = [
     "STRATEGIES",
     "Desk",
     "Profile",
+    "Shown",
     "answer",
     "by_words",
     "collected",
     "kind_of",
+    "memory_key",
     "preset",
     "profile",
     "prompt_ids",
@@ -65,8 +70,7 @@ def read(desk: Desk, document: Document, earlier: GistMemory | None = None) -> G
     words = 0
     chosen = paginate(document, desk.settings, chooser(desk, document, earlier))
     desk.report("read", 0, document.words)
-    workers = desk.model.capabilities.workers
-    for shown, its_gist in parallel.map_ordered(made, chosen, workers=workers):
+    for shown, its_gist in parallel.map_ordered(made, chosen, workers=desk.threads):
         pages.append(shown.page)
         gists.append(its_gist.text)
         if shown.fallback:
@@ -105,3 +109,19 @@ def prompt_ids(desk: Desk) -> list[object]:
     if desk.settings.pagination == "model":
         names.insert(0, "paginate")
     return [desk.prompts[name].id for name in names]
+
+
+def memory_key(desk: Desk, document: Document) -> str:
+    """A hash of all that makes a memory what it is: document, settings, prompts, model."""
+    settings = replace(desk.settings, strategy=None, max_pages=None, answer_each_step=False)
+    profile = {**asdict(desk.profile), "why": ""}
+    parts = [
+        document.id,
+        asdict(settings),
+        {k: profile[k] for k in ("gist", "block_words", "gist_share", "check_names")},
+        dict(desk.profile.sampling),
+        [str(i) for i in prompt_ids(desk)],
+        desk.model.name,
+        desk.model.capabilities.context_tokens,
+    ]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from reread.errors import ContextExceeded, UsageError
@@ -18,8 +18,16 @@ _FREE_TOKENS, _SHORT_TOKENS, _CHOICE_TOKENS = 600, 160, 64
 _MOST_OPTIONS = 26
 
 
-def answer(desk: Desk, memory: GistMemory, question: str, options: Sequence[str] = ()) -> Answer:
+def answer(
+    desk: Desk,
+    memory: GistMemory,
+    question: str,
+    options: Sequence[str] = (),
+    hear: Callable[[str], None] | None = None,
+) -> Answer:
     """The answer to the question, or the one option of a multiple choice.
+
+    `hear` is told the last reply as it comes, in the form that the model gives it.
 
     Raises:
         UsageError: the question or an option is empty, or there is one option or more than 26.
@@ -44,7 +52,7 @@ def answer(desk: Desk, memory: GistMemory, question: str, options: Sequence[str]
             hint="Ask a shorter question or use a model with a larger window",
         )
     found = _look_up(reply)
-    text, named, choice = reply.over(found)
+    text, named, choice = reply.over(found, hear=hear)
     opened = tuple(sorted(found.opened))
     return Answer(
         text=text or replies.NOT_IN_DOCUMENT,
@@ -103,14 +111,22 @@ class _Reply:
         return self.over(look, earlier)[0] or replies.NOT_IN_DOCUMENT
 
     def over(
-        self, look: LookUp, earlier: str = ""
+        self,
+        look: LookUp,
+        earlier: str = "",
+        hear: Callable[[str], None] | None = None,
     ) -> tuple[str, tuple[tuple[int, str], ...], int | None]:
         """The answer's text, the quotes it names, and the option chosen, over the pages."""
         values = self._values(self.context(look.opened, look.inside), earlier)
         shares = look_up.shared(self.memory)
         if not self.options:
             text, named = self.desk.ask(
-                self._prompt(), values, replies.answer, max_tokens=self._room(), shares=shares
+                self._prompt(),
+                values,
+                replies.answer,
+                max_tokens=self._room(),
+                shares=shares,
+                hear=hear,
             )
             return text, named, None
         letters = replies.option_letters(len(self.options))

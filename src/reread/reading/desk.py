@@ -41,6 +41,7 @@ class Desk:
         schema: Mapping[str, Any] | None = None,
         extra: Mapping[str, Any] | None = None,
         shares: str | None = None,
+        hear: Callable[[str], None] | None = None,
     ) -> Any:
         """The parsed reply to a prompt, asked once more when the first reply is malformed.
 
@@ -58,6 +59,7 @@ class Desk:
             schema=schema,
             extra=extra or {},
             shares=shares,
+            hear=hear,
         )
         try:
             return self.model.complete(call).value
@@ -70,6 +72,15 @@ class Desk:
                 max_tokens=max(max_tokens, min(2 * max_tokens, room)),
             )
             return self.model.complete(again).value
+
+    @property
+    def threads(self) -> int:
+        """How many threads serve the model: some more than it takes calls at once.
+
+        While one writes down what came, it has no call in flight; another one has.
+        """
+        workers = self.model.capabilities.workers
+        return workers + max(2, workers // 4) if workers > 1 else 1
 
     def tokens(self, *texts: str) -> int:
         """How many tokens the texts take together, exactly or as an upper estimate."""

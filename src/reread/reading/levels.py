@@ -40,12 +40,11 @@ def levels_over(
     """Levels over `sections` until one takes at most `enough` tokens, or is a single section."""
     levels: list[Level] = []
     fallbacks: list[Fallback] = []
-    workers = desk.model.capabilities.workers
     while len(sections) > 1 and _tokens(desk, sections) > enough:
         made: list[Section] = []
         groups = _groups(desk, sections, room // 6)
         for section, fallback in parallel.map_ordered(
-            lambda group: _section(desk, group), groups, workers=workers
+            lambda group: _section(desk, group), groups, workers=desk.threads
         ):
             made.append(section)
             fallbacks += [fallback] if fallback else []

@@ -400,6 +400,16 @@ def answer(completion: Completion) -> tuple[str, tuple[tuple[int, str], ...]]:
     return said, tuple(quotes)
 
 
+def is_quote(line: str) -> bool:
+    """Whether a line of an answer is a quote with its page."""
+    return bool(_QUOTE_LINE.search(line))
+
+
+def is_no_answer(text: str) -> bool:
+    """Whether a reply that begins so says that the document is silent, or refuses."""
+    return bool(_SILENT.match(text) or _REFUSAL.match(text))
+
+
 def _unfenced(text: str) -> str:
     found = _FENCE.fullmatch(text)
     return found[1] if found else text

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import logging
 import random
-import re
 import sqlite3
 import threading
 import time
@@ -24,7 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from reread.errors import LibraryError
+from reread.store import books
+from reread.store.books import DocumentCalls, StoredFacts, safe
 from reread.store.schema import MIGRATIONS
+from reread.store.together import Together
 from reread.types import (
     Call,
     Completion,
@@ -37,13 +39,13 @@ from reread.types import (
     Section,
     Settings,
     Usage,
+    Work,
 )
 
 _log = logging.getLogger(__name__)
 
 _WAIT_S = 60.0  # how long a writer waits for its turn
 _PAUSE_S = 0.25  # the longest wait inside SQLite, which Ctrl-C cannot end
-_SURROGATE = re.compile("[\ud800-\udfff]")  # no file and no wire can carry one alone
 
 
 class Store:
@@ -56,6 +58,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.RLock()
+        self._together = Together(self._writing)
         with self._told():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(
@@ -83,7 +86,7 @@ class Store:
             if not known:
                 db.execute(
                     "INSERT INTO documents VALUES (?,?,?,?,?,?,?,?,?,?)",
-                    _safe(
+                    safe(
                         document.id,
                         document.title,
                         document.text,
@@ -99,11 +102,11 @@ class Store:
             db.execute(
                 "INSERT INTO aliases VALUES (?,?,?) ON CONFLICT(origin) DO UPDATE SET "
                 "document_id = excluded.document_id, at = excluded.at",
-                _safe(document.origin, document.id, now),
+                safe(document.origin, document.id, now),
             )
             db.execute(
                 "INSERT OR REPLACE INTO versions VALUES (?,?,?)",
-                _safe(document.origin, document.id, now),
+                safe(document.origin, document.id, now),
             )
         return not known
 
@@ -180,9 +183,17 @@ class Store:
 
     # -- calls ----------------------------------------------------------------------------------
 
-    def calls(self, document_id: str) -> DocumentCalls:
-        """The remembered calls about one document, as the model wrapper wants them."""
-        return DocumentCalls(self, document_id)
+    def calls(self, document_id: str, question: str | None = None) -> DocumentCalls:
+        """The remembered calls about one document, for a reading or a question about it."""
+        return DocumentCalls(self, document_id, question, _now)
+
+    def ledger(self, document_id: str) -> list[Work]:
+        """What was done with a document and what it took, in the order it began."""
+        return books.ledger(self, document_id)
+
+    def facts(self, about: str) -> StoredFacts:
+        """What is known of the model with this name and endpoint."""
+        return StoredFacts(self, about, _now)
 
     def get_call(self, key: str) -> Completion | None:
         """The remembered reply, None when there is none."""
@@ -196,14 +207,25 @@ class Store:
         )
 
     def put_call(
-        self, document_id: str, key: str, call: Call, model: str, done: Completion
+        self,
+        document_id: str,
+        key: str,
+        call: Call,
+        model: str,
+        done: Completion,
+        enter: Callable[[sqlite3.Connection], None],
     ) -> None:
-        """Remembers a validated reply; a document removed meanwhile takes it along."""
-        with self._writing() as db:
+        """Remembers a validated reply and enters it in the ledger, both or neither.
+
+        A document removed meanwhile takes them along.
+        """
+
+        def write(db: sqlite3.Connection) -> None:
+            enter(db)
             db.execute(
                 "INSERT OR REPLACE INTO calls SELECT ?,id,?,?,?,?,?,?,? FROM documents "
                 "WHERE id = ?",
-                _safe(
+                safe(
                     key,
                     model,
                     str(call.prompt),
@@ -216,6 +238,8 @@ class Store:
                 ),
             )
 
+        self._together.write(write)
+
     # -- memories -------------------------------------------------------------------------------
 
     def put_memory(self, key: str, memory: GistMemory) -> None:
@@ -224,7 +248,7 @@ class Store:
             db.execute(
                 "INSERT OR REPLACE INTO memories SELECT ?,id,?,?,?,?,?,?,?,?,? FROM documents "
                 "WHERE id = ?",
-                _safe(
+                safe(
                     key,
                     memory.model,
                     _dump(asdict(memory.settings)),
@@ -323,11 +347,11 @@ class Store:
 
     def _one(self, statement: str, *values: object) -> Any:
         with self._told(), self._lock:
-            return self._db.execute(statement, _safe(*values)).fetchone()
+            return self._db.execute(statement, safe(*values)).fetchone()
 
     def _all(self, statement: str, *values: object) -> list[Any]:
         with self._told(), self._lock:
-            return self._db.execute(statement, _safe(*values)).fetchall()
+            return self._db.execute(statement, safe(*values)).fetchall()
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -336,20 +360,6 @@ class Store:
             yield
         except (sqlite3.Error, OSError) as error:
             raise _failure(self.path, error) from error
-
-
-class DocumentCalls:
-    """The calls about one document (`ports.CallCache`): removing it removes them."""
-
-    def __init__(self, store: Store, document_id: str) -> None:
-        self._store = store
-        self._document_id = document_id
-
-    def get(self, key: str) -> Completion | None:
-        return self._store.get_call(key)
-
-    def put(self, key: str, call: Call, model: str, completion: Completion) -> None:
-        self._store.put_call(self._document_id, key, call, model, completion)
 
 
 def _patiently(attempt: Callable[[], bool], wait_s: float = _WAIT_S) -> bool:
@@ -455,11 +465,6 @@ def _memory(row: Any, document: Document) -> GistMemory:
 def _usage(data: dict[str, Any]) -> Usage:
     phases = {name: _usage(part) for name, part in data.pop("phases").items()}
     return Usage(**data, phases=phases)
-
-
-def _safe(*values: object) -> tuple[object, ...]:
-    """Values as the file can hold them: a lone surrogate becomes U+FFFD."""
-    return tuple(_SURROGATE.sub("\ufffd", v) if isinstance(v, str) else v for v in values)
 
 
 def _dump(value: Any) -> str:

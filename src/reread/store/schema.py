@@ -67,5 +67,35 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         INSERT INTO versions SELECT origin, document_id, at FROM aliases
         """,
     ),
+    (
+        "003-ledger-facts",
+        """
+        CREATE TABLE ledger (
+            document_id TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+            work TEXT NOT NULL,
+            question TEXT,
+            model TEXT NOT NULL,
+            calls INTEGER NOT NULL,
+            cached_calls INTEGER NOT NULL,
+            prompt_tokens INTEGER NOT NULL,
+            completion_tokens INTEGER NOT NULL,
+            cached_tokens INTEGER NOT NULL,
+            reasoning_tokens INTEGER NOT NULL,
+            words_in INTEGER NOT NULL,
+            words_out INTEGER NOT NULL,
+            seconds REAL NOT NULL,
+            cost REAL,
+            at TEXT NOT NULL
+        );
+        CREATE INDEX ledger_by_document ON ledger(document_id);
+        CREATE TABLE facts (
+            about TEXT NOT NULL,
+            name TEXT NOT NULL,
+            value TEXT NOT NULL,
+            at TEXT NOT NULL,
+            PRIMARY KEY (about, name)
+        )
+        """,
+    ),
     ("005-levels", "ALTER TABLE memories ADD COLUMN levels TEXT NOT NULL DEFAULT '[]'"),
 )
