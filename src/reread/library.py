@@ -26,6 +26,7 @@ from reread.estimating import Estimate
 from reread.llm.wrappers import Cached, Meter, Metered
 from reread.ports import Learning, Model, Progress
 from reread.reading import Desk, Shown
+from reread.store.books import DocumentCalls
 from reread.store.lexical import rank
 from reread.text import clean
 from reread.types import Answer, Collection, Document, GistMemory, Piece, Usage, Work
@@ -286,7 +287,7 @@ class Library(Workshop):
         settings.setdefault("answer_each_step", memory.settings.answer_each_step)
         question, options = clean(question), [clean(option) for option in options]
 
-        calls = self.store.calls(memory.document.id, question)
+        calls = self._calls_about(memory, question)
         model = self._paying(calls, meter)
 
         def answered() -> Answer:
@@ -378,9 +379,17 @@ class Library(Workshop):
             model = self._paying(self.store.calls(member.document.id), meter)
             desk = self._desk(member.document, settings, model, meter)
             towered.append(self._replanned(partial(reading.towered, desk, member)))
-        model = self._paying(self.store.calls(towered[0].document.id), meter)
-        desk = self._desk(towered[0].document, settings, model, meter)
+        first, *rest = [member.document for member in towered]
+        model = self._paying(self.store.calls(first.id, others=[d.id for d in rest]), meter)
+        desk = self._desk(first, settings, model, meter)
         return self._replanned(lambda: reading.collected(desk, towered, failed))
+
+    def _calls_about(self, memory: GistMemory, question: str) -> DocumentCalls:
+        """Where the calls of a question are kept: with every document they hold text of."""
+        if not isinstance(memory, Collection):
+            return self.store.calls(memory.document.id, question)
+        first, *rest = [member.document.id for member in memory.members]
+        return self.store.calls(first, question, rest)
 
     # -- what it takes --------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ import random
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -169,6 +169,10 @@ class Store:
     def remove(self, document_id: str) -> bool:
         """Removes the document and all that rests on it; False when it was not there."""
         with self._writing() as db:
+            db.execute(
+                "DELETE FROM calls WHERE key IN (SELECT key FROM shared WHERE document_id = ?)",
+                (document_id,),
+            )
             gone = db.execute("DELETE FROM documents WHERE id = ?", (document_id,)).rowcount
         with self._told():
             if not _patiently(self._empty_log, wait_s=5.0):
@@ -183,9 +187,14 @@ class Store:
 
     # -- calls ----------------------------------------------------------------------------------
 
-    def calls(self, document_id: str, question: str | None = None) -> DocumentCalls:
-        """The remembered calls about one document, for a reading or a question about it."""
-        return DocumentCalls(self, document_id, question, _now)
+    def calls(
+        self, document_id: str, question: str | None = None, others: Sequence[str] = ()
+    ) -> DocumentCalls:
+        """The remembered calls about one document, for a reading or a question about it.
+
+        `others` are further documents the calls hold text of: removing one removes the calls.
+        """
+        return DocumentCalls(self, document_id, question, tuple(others), _now)
 
     def ledger(self, document_id: str) -> list[Work]:
         """What was done with a document and what it took, in the order it began."""
@@ -214,14 +223,18 @@ class Store:
         model: str,
         done: Completion,
         enter: Callable[[sqlite3.Connection], None],
+        others: Sequence[str] = (),
     ) -> None:
         """Remembers a validated reply and enters it in the ledger, both or neither.
 
-        A document removed meanwhile takes them along.
+        A document removed meanwhile takes them along, be it one of the others.
         """
 
         def write(db: sqlite3.Connection) -> None:
             enter(db)
+            for other in others:
+                if not db.execute("SELECT 1 FROM documents WHERE id = ?", (other,)).fetchone():
+                    return
             db.execute(
                 "INSERT OR REPLACE INTO calls SELECT ?,id,?,?,?,?,?,?,? FROM documents "
                 "WHERE id = ?",
@@ -236,6 +249,10 @@ class Store:
                     _now(),
                     document_id,
                 ),
+            )
+            db.executemany(
+                "INSERT OR IGNORE INTO shared SELECT key, ? FROM calls WHERE key = ?",
+                [(other, key) for other in others],
             )
 
         self._together.write(write)

@@ -97,5 +97,16 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         )
         """,
     ),
+    (
+        "004-shared-calls",
+        """
+        CREATE TABLE shared (
+            key TEXT NOT NULL REFERENCES calls(key) ON DELETE CASCADE,
+            document_id TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+            PRIMARY KEY (key, document_id)
+        );
+        CREATE INDEX shared_by_document ON shared(document_id)
+        """,
+    ),
     ("005-levels", "ALTER TABLE memories ADD COLUMN levels TEXT NOT NULL DEFAULT '[]'"),
 )
