@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from command import Ended, environ, run
 
 TEXT = "\n\n".join(
