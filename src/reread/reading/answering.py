@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reread.errors import ContextExceeded, UsageError
 from reread.reading import look_up, quotes, replies
@@ -11,8 +11,9 @@ from reread.reading.desk import Desk, one_of
 from reread.reading.fit import fitted
 from reread.reading.look_up import LookUp
 from reread.reading.render import Tags, render, tags
+from reread.reading.render import notes as render_notes
 from reread.text import count_words
-from reread.types import Answer, Citation, GistMemory, Section, compression_rate
+from reread.types import Answer, Citation, GistMemory, Note, Section, compression_rate
 
 _FREE_TOKENS, _SHORT_TOKENS, _CHOICE_TOKENS = 600, 160, 64
 _MOST_OPTIONS = 26
@@ -24,10 +25,13 @@ def answer(
     question: str,
     options: Sequence[str] = (),
     hear: Callable[[str], None] | None = None,
+    notes: Sequence[Note] = (),
 ) -> Answer:
     """The answer to the question, or the one option of a multiple choice.
 
-    `hear` is told the last reply as it comes, in the form that the model gives it.
+    `hear` is told the last reply as it comes, in the form that the model gives it. `notes` are what
+    thoughts know of it, the most useful first: as many as fit stand beside gists and pages in the
+    answer's own prompt. Without notes nothing differs.
 
     Raises:
         UsageError: the question or an option is empty, or there is one option or more than 26.
@@ -51,6 +55,12 @@ def answer(
             f"the question of {count_words(question)} words does not fit the model's window",
             hint="Ask a shorter question or use a model with a larger window",
         )
+    for note in notes:
+        more = replace(reply, notes=(*reply.notes, note))
+        more.tags = tags(memory, question, *options, *(n.text for n in more.notes))
+        if not more.fits([], []):
+            break
+        reply = more
     found = _look_up(reply)
     text, named, choice = reply.over(found, hear=hear)
     opened = tuple(sorted(found.opened))
@@ -60,11 +70,12 @@ def answer(
         strategy=desk.settings.strategy or "parallel",
         pages_read=opened,
         memory=memory,
-        citations=_citations(memory, question, text, named, opened),
+        citations=_citations(memory, question, text, named, opened, reply.notes),
         choice=choice,
         compression_rate=compression_rate(
             count_words(reply.context(found.opened, found.inside)), memory.document.words
         ),
+        thoughts_used=tuple(note.id for note in reply.notes),
         fallbacks=tuple(found.fallbacks),
         model=desk.model.name,
     )
@@ -90,17 +101,21 @@ class _Reply:
     tags: Tags
     question: str
     options: tuple[str, ...]
+    notes: tuple[Note, ...] = ()
 
     def context(self, opened: Sequence[int], inside: Sequence[Section]) -> str:
         """The memory with the pages opened, given in the order of importance or of opening.
 
+        Notes stand last, so that all before them is shared by every question.
         After the gists, the most important page stands last, nearest to the question; pages that
         were opened one by one stand in that order, so each step shares all before it.
         """
         one_by_one = self.desk.settings.strategy == "sequential"
         ordered = list(opened) if one_by_one else list(reversed(opened))
         layout = self.desk.profile.layout
-        return render(self.memory, self.tags, ordered, layout=layout, inside=inside)
+        text = render(self.memory, self.tags, ordered, layout=layout, inside=inside)
+        noted = render_notes(self.memory, self.notes, self.question, *self.options)
+        return f"{text}\n\n{noted}" if noted else text
 
     def fits(self, opened: Sequence[int], inside: Sequence[Section]) -> bool:
         """Whether the prompt over these pages fits, an earlier answer included if one comes."""
@@ -163,12 +178,17 @@ def _citations(
     text: str,
     named: tuple[tuple[int, str], ...],
     opened: tuple[int, ...],
+    notes: tuple[Note, ...],
 ) -> tuple[Citation, ...]:
-    """Quotes the model gave, checked; where it gave none that stands, sentences found by rule."""
+    """Quotes the model gave, checked; where it gave none that stands, sentences found by rule.
+
+    These come from the pages opened and from those that the notes shown were made from.
+    """
     if not text:
         return ()
     checked = quotes.cite(named, memory.pages, memory.document)
     if any(c.status != "unverified" for c in checked):
         return checked
-    pages = [p for p in memory.pages if p.number in opened] or list(memory.pages)
+    shown = {*opened, *(number for note in notes for number in note.pages)}
+    pages = [p for p in memory.pages if p.number in shown] or list(memory.pages)
     return (*quotes.support(question, text, pages, memory.document), *checked)

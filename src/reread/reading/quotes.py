@@ -235,14 +235,14 @@ def support(
     A sentence counts only when it shares a word with the answer that the question does not hold
     already, or when the answer holds no such word.
     """
-    said, asked = _content(answer), _content(question)
+    said, asked = content(answer), content(question)
     own = said - asked or said
     if not own or answer == NOT_IN_DOCUMENT:
         return ()
     scored: list[tuple[float, int, int, Page]] = []
     for page in pages:
         for start, end in sentences(page.text):
-            words = _content(page.text[start:end])
+            words = content(page.text[start:end])
             if (shared := own & words) and end - start >= SHORTEST_QUOTE:
                 score = 3 * len(shared) / len(own) + len(words & asked) / max(1, len(asked))
                 scored.append((score, page.start + start, page.start + end, page))
@@ -253,7 +253,17 @@ def support(
     )
 
 
-def _content(text: str) -> set[str]:
+def best(said: str, document: Document, start: int, end: int) -> str:
+    """The sentence of the span that shares most words with what is said; "" when none does."""
+    words = content(said)
+    spans = sentences(document.text, start, end)
+    scored = [(len(words & content(document.text[a:b])), -a, b) for a, b in spans]
+    score, at, stop = max(scored, default=(0, 0, 0))
+    return document.text[-at:stop] if score else ""
+
+
+def content(text: str) -> set[str]:
+    """The content words of a text by their stem; pairs of characters where nothing parts words."""
     plain = unicodedata.normalize("NFKC", text).casefold().translate(_SAME)
     words = re.findall(r"\w+", _UNSPACED.sub(" ", plain))
     found = {re.sub(r"(?:ing|ed|es|s)$", "", w) if len(w) > 4 else w for w in words} - _COMMON

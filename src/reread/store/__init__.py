@@ -25,8 +25,11 @@ from typing import Any
 from reread.errors import LibraryError
 from reread.store import books
 from reread.store.books import DocumentCalls, StoredFacts, safe
+from reread.store.items import Items, erase_document
+from reread.store.questions import Questions
 from reread.store.schema import MIGRATIONS
 from reread.store.together import Together
+from reread.store.vectors import KeptVectors
 from reread.types import (
     Call,
     Completion,
@@ -57,6 +60,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.items, self.vectors, self.questions = Items(self), KeptVectors(self), Questions(self)
         self._lock = threading.RLock()
         self._together = Together(self._writing)
         with self._told():
@@ -173,11 +177,16 @@ class Store:
                 "DELETE FROM calls WHERE key IN (SELECT key FROM shared WHERE document_id = ?)",
                 (document_id,),
             )
+            erase_document(db, document_id)
             gone = db.execute("DELETE FROM documents WHERE id = ?", (document_id,)).rowcount
+        self._shred()
+        return bool(gone)
+
+    def _shred(self) -> None:
+        """Leaves nothing of what was removed in the write-ahead log, if nobody reads it."""
         with self._told():
             if not _patiently(self._empty_log, wait_s=5.0):
                 _log.warning("%s is being read; what was removed leaves it afterwards", self.path)
-        return bool(gone)
 
     def _empty_log(self) -> bool:
         """Whether the write-ahead log, which may hold removed text, could be emptied."""

@@ -62,14 +62,15 @@ class DocumentCalls:
         self._now = now
         self._work = uuid.uuid4().hex
         self._hits = 0
+        self.keys: dict[str, None] = {}  # those that were asked for, in order
         self._lock = threading.Lock()
 
     def get(self, key: str) -> Completion | None:
         """The remembered reply, None when there is none."""
         known = self._store.get_call(key)
-        if known is not None:
-            with self._lock:
-                self._hits += 1
+        with self._lock:
+            self.keys[key] = None
+            self._hits += known is not None
         return known
 
     def put(self, key: str, call: Call, model: str, completion: Completion) -> None:
