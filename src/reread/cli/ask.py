@@ -43,8 +43,11 @@ def ask(
         Optional[list[str]], typer.Option("--also", help="Another source; repeat it.")
     ] = None,
     thoughts: Annotated[
-        str, typer.Option("--thoughts", help="How thoughts are used: default or paper.")
-    ] = "default",
+        Optional[str],
+        typer.Option(
+            "--thoughts", help="Use and leave thoughts: default or paper.", show_default="profile"
+        ),
+    ] = None,
     compare: Annotated[
         bool, typer.Option("--compare", help="Answer with and without thoughts, and vote.")
     ] = False,

@@ -30,9 +30,10 @@ class Profile:
     or a name absent from its block is refused. `layout` says where opened pages stand: `in-place`
     of their gists, or `appended` after all gists. `look_up` is `model`, `lexical` or `both`. With
     `merge` pages are joined before gists get levels (Appendix I). With `by_kind` gists keep what
-    matters in the document's kind (Appendix G.2). `sampling` are parameters for
-    gisting beyond the common ones. With `warm` reading ends with one look-up, so that a back end
-    which keeps evaluated prompts has the gists ready for questions.
+    matters in the document's kind (Appendix G.2). With `thoughts` questions use thoughts and leave
+    them, unless told otherwise. `sampling` are parameters for gisting beyond the common ones. With
+    `warm` reading ends with one look-up, so that a back end which keeps evaluated prompts has the
+    gists ready for questions.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Profile:
     warm: bool = False
     merge: bool = False
     by_kind: bool = False
+    thoughts: bool = True
     sampling: Mapping[str, Any] = field(default_factory=dict)
 
 
