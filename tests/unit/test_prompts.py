@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reread.errors import SettingsError
 from reread.prompts import Prompt, Prompts, defuse
-from reread.reading.quotes import normalised
+from reread.reading.typography import plain
 
 SHIPPED = Prompts().names()
 
@@ -115,7 +115,7 @@ def test_defused_text_keeps_every_offset_and_is_still_found_when_quoted(text: st
     safe = defuse(text)
     assert len(safe) == len(text)
     assert defuse(safe) == safe
-    assert normalised(safe)[0] == normalised(text)[0]
+    assert plain(safe).text == plain(text).text
 
 
 OWN = """
