@@ -36,13 +36,13 @@ def _wanted(quote: str) -> list[Plain]:
         whole = whole.strip(" \"'")
     elif not whole[-2:-1].isdigit():  # or the mark may be inches
         whole = whole.rstrip(" \"'")
-    bare = whole.rstrip(" .")
+    bare = whole.rstrip(" .。")
     if not whole.lstrip(" .")[:1].isdigit():  # or the dot may be a decimal point
         bare = bare.lstrip(" .")
     composed = unicodedata.normalize("NFC", bare)
     if len(composed) < SHORTEST_QUOTE or sum(map(str.isalnum, composed)) < _FEWEST_LETTERS:
         return []
-    return [plain(form) for form in dict.fromkeys((whole, bare))]
+    return [Plain(form, form, list(range(len(form)))) for form in dict.fromkeys((whole, bare))]
 
 
 def _spans(wanted: Sequence[Plain], text: Plain) -> Iterator[tuple[int, int]]:

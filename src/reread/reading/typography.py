@@ -26,12 +26,12 @@ _INVISIBLE = re.compile(f"[{INVISIBLE}\u0640]")  # with the stroke that lengthen
 _SAME = str.maketrans(
     {
         **dict.fromkeys("‘’‚‛′`´＇׳ʹʼ❛❜", "'"),
-        **dict.fromkeys("“”„‟″«»＂「」『』《》〝〞〟״❝❞", '"'),
+        **dict.fromkeys("“”„‟″«»＂「」『』《》〈〉〝〞〟״❝❞", '"'),
         **dict.fromkeys("‐‑‒–—―−﹣－⁃־֊﹘⸺⸻", "-"),
         **dict.fromkeys("【〔〖〘〚⁅", "["),
         **dict.fromkeys("】〕〗〙〛⁆", "]"),
-        **dict.fromkeys("‹〈⟨", "<"),
-        **dict.fromkeys("›〉⟩", ">"),
+        **dict.fromkeys("‹⟨", "<"),
+        **dict.fromkeys("›⟩", ">"),
         "〜": "~",
         "⁄": "/",
     }
@@ -47,6 +47,7 @@ _LINE_END_HYPHEN = re.compile(r"[-\u00ad‐][ \t]*\n\s*(?=\w)")
 OPTIONAL = "\u00ad"  # in plain text: a hyphen at a line's end, which may belong to the word
 # Their digits would become digits of the number beside them.
 _KEPT_APART = ("<super>", "<sub>", "<fraction>", "<circle>")
+_MOST_ACCENTS = 30  # on one letter; no writing has more
 _MOST_PLACES = 200  # a text where so many places are no whole words is made to waste time
 
 
@@ -148,7 +149,7 @@ def _space_counts_for_nothing(before: str, c: str, k: int, text: str) -> bool:
         return not text[k + 1 : k + 2].isdigit() and not before.isdigit()
     if before == "-":
         return not c.isdigit()
-    if c in "?!;:":
+    if c in "?!;:" or (c == "." and (text[k] == "…" or text[k + 1 : k + 3] in (" .", ".."))):
         return True
     return text[k] == "»" and not text[k + 1 : k + 2].isalnum()
 
@@ -161,7 +162,8 @@ def _opens(text: str, k: int) -> bool:
 def _in_canonical_order(out: list[str], offsets: list[int]) -> None:
     """Moves the last accent before those of a higher class, as canonical order wants."""
     k = len(out) - 1
-    while k and unicodedata.combining(out[k - 1]) > unicodedata.combining(out[k]) > 0:
+    lowest = max(0, k - _MOST_ACCENTS)
+    while k > lowest and unicodedata.combining(out[k - 1]) > unicodedata.combining(out[k]):
         out[k - 1], out[k] = out[k], out[k - 1]
         offsets[k - 1], offsets[k] = offsets[k], offsets[k - 1]
         k -= 1
@@ -223,13 +225,11 @@ def _same_hyphens(wanted: Plain, text: Plain, at: int) -> bool:
     for k, kind in wanted.kinds.items():
         if there.get(k, "") != kind and OPTIONAL not in (kind, there.get(k)):
             return False
-    return all(
-        k in wanted.kinds or k in (0, size) or kind == OPTIONAL for k, kind in there.items()
-    )
+    return all(k in wanted.kinds or k in (0, size) or kind == OPTIONAL for k, kind in there.items())
 
 
 _JOINS = "-‐‑־'’ʼ"
-_SIGNS = "-−–‐‑±≤≥"
+_SIGNS = "-−–‐‑±≤≥."
 _NO_BREAK = "\u00a0\u2007\u2009\u202f"
 _HAN_NUMBER = re.compile("[〇零一二三四五六七八九十百千万萬亿億]")
 _SCALE = re.compile(
@@ -248,7 +248,7 @@ def _edge(text: Plain, k: int) -> bool:
     if OPTIONAL in (a, b):
         return False
     if " " in (a, b) or text.parted(k):
-        return not _number_goes_on(text, k)
+        return not _number_goes_on(text, k) and not _broken_at_its_hyphen(text, k)
     if a.isdigit() and (b.isdigit() or b in "%‰°" or _HAN_NUMBER.match(b)):
         return False
     if UNSPACED.match(a) or UNSPACED.match(b):
@@ -258,6 +258,13 @@ def _edge(text: Plain, k: int) -> bool:
     if b.isdigit() and text.source[text.offsets[k - 1]] in _SIGNS:
         return False
     return not _runs_on(text, k, 1) and not _runs_on(text, k - 1, -1)
+
+
+def _broken_at_its_hyphen(text: Plain, k: int) -> bool:
+    """Whether the place is the line's end at which a word breaks at a hyphen of its own."""
+    if k < 2 or text.text[k - 1] != "-" or text.parted(k - 1) or not _wordlike(text.text[k - 2]):
+        return False
+    return "\n" in text.source[text.offsets[k - 1] : text.offsets[k]]
 
 
 def _number_goes_on(text: Plain, k: int) -> bool:
