@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
 from reread.reading.replies import NOT_IN_DOCUMENT
-from reread.reading.typography import UNSPACED, Plain, letters, places, plain
+from reread.reading.typography import SAME, UNSPACED, Plain, letters, places, plain
 from reread.text import sentences
 from reread.types import Citation, Document, Page, Status
 
@@ -202,8 +202,8 @@ def support(
 
 
 def content(text: str) -> set[str]:
-    """The words of a text that say something, cut to their stems."""
-    folded = plain(text).text.casefold()
+    """The content words of a text by their stem; pairs of characters where nothing parts words."""
+    folded = unicodedata.normalize("NFKC", text).casefold().translate(SAME)
     words = re.findall(r"\w+", UNSPACED.sub(" ", folded))
     found = {re.sub(r"(?:ing|ed|es|s)$", "", w) if len(w) > 4 else w for w in words} - _COMMON
     for run in re.findall(f"(?:{UNSPACED.pattern})+", folded):

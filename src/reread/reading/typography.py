@@ -23,7 +23,7 @@ INVISIBLE = (
     "\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff"
 )
 _INVISIBLE = re.compile(f"[{INVISIBLE}\u0640]")  # with the stroke that lengthens Arabic words
-_SAME = str.maketrans(
+SAME = str.maketrans(
     {
         **dict.fromkeys("‘’‚‛′`´＇׳ʹʼ❛❜", "'"),
         **dict.fromkeys("“”„‟″«»＂「」『』《》〈〉〝〞〟״❝❞", '"'),
@@ -125,11 +125,10 @@ def _append(out: list[str], offsets: list[int], c: str, k: int, text: str) -> No
         c = " "
     elif c == "-" == last:
         return  # two hyphens are how typewriters write a dash
-    elif c in "'\"":
-        if not last.isdigit() and not (last in "'\"" and len(out) > 1 and out[-2].isdigit()):
-            c = "'"  # after a digit the two mean feet and inches
-            if last == "'":
-                return
+    elif c in "'\"" and not _after_a_number(out):
+        c = "'"
+        if last == "'":
+            return
     if last == " " and len(out) > 1 and _space_counts_for_nothing(out[-2], c, k, text):
         out.pop()
         offsets.pop()
@@ -139,6 +138,11 @@ def _append(out: list[str], offsets: list[int], c: str, k: int, text: str) -> No
     offsets.append(k)
     if unicodedata.combining(c):
         _in_canonical_order(out, offsets)
+
+
+def _after_a_number(out: list[str]) -> bool:
+    """Whether a mark would mean feet or inches here."""
+    return "".join(out[-2:]).rstrip("'\"")[-1:].isdigit()
 
 
 def _space_counts_for_nothing(before: str, c: str, k: int, text: str) -> bool:
@@ -177,7 +181,7 @@ def _one(char: str) -> str:
         return char
     if "㈀" <= char <= "㋿":  # numbers and letters in circles and brackets that are no <circle>
         return char
-    return unicodedata.normalize("NFKD", char).translate(_SAME)
+    return unicodedata.normalize("NFKD", char).translate(SAME)
 
 
 _NO_LETTER = bytes(k for k in range(128) if not chr(k).isalnum())
