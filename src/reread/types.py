@@ -329,6 +329,80 @@ class Citation:
     document: str | None = None
 
 
+Basis = Literal["page", "gist", "none"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sentence:
+    """A sentence of an answer, and what it rests on; `start` and `end` are offsets into the answer.
+
+    `support` is `page` where a page read in full holds what it says, `gist` where only a gist
+    does, `none` where nothing that was seen does. `citations` are indices into the answer's.
+    """
+
+    text: str
+    start: int
+    end: int
+    support: Basis
+    citations: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Suspicion:
+    """Something in a document that speaks to a model instead of to a reader, found by rule.
+
+    `kind` is `instruction`, `imitation` (of tags, roles or our own prompts), `token` (of a chat
+    template) or `hidden` (text that nobody sees). `text` shows it; what cannot be seen is named.
+    """
+
+    page: int
+    kind: Literal["instruction", "imitation", "token", "hidden"]
+    text: str
+    document: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CallMade:
+    """One call of a piece of work: its phase, the prompt's id, words sent and received.
+
+    `cached` calls were answered from the library and took no time.
+    """
+
+    phase: str
+    prompt: str
+    words_in: int
+    words_out: int
+    seconds: float
+    cached: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Opened:
+    """A page read in full, and by what it was chosen.
+
+    `model` named it; `words`: it shares words with the question; `grounding`: the answer rested
+    on its gist alone.
+    """
+
+    page: int
+    by: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trace:
+    """How an answer came about.
+
+    `gists` are spans (first, last) of the pages whose gists were seen, `sections` those of the
+    sections looked into, `opened` the pages in the order of their importance, `calls` all calls in
+    the order in which they ended.
+    """
+
+    gists: tuple[tuple[int, int], ...] = ()
+    sections: tuple[tuple[int, int], ...] = ()
+    opened: tuple[Opened, ...] = ()
+    calls: tuple[CallMade, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Section:
     """Consecutive pages `first` to `last`, and one gist made from their gists."""
@@ -346,7 +420,8 @@ class GistMemory:
     over pages, sections over those, and so on; each level covers all pages. `provisional` is True
     of a document that was not read: it has pages, but no gists. `settings` are the
     resolved ones, without None for what reading needed; `prompts` are the ids of the prompts used,
-    `fallbacks` the steps where a model's reply could not be used.
+    `fallbacks` the steps where a model's reply could not be used, `warnings` what in the document
+    looks like an attack on the reader.
     """
 
     document: Document
@@ -358,6 +433,7 @@ class GistMemory:
     provisional: bool = False
     prompts: tuple[str, ...] = ()
     fallbacks: tuple[Fallback, ...] = ()
+    warnings: tuple[Suspicion, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
     @property
@@ -390,10 +466,11 @@ def compression_rate(context_words: int, document_words: int) -> float:
 class Answer:
     """An answer and what it rests on.
 
-    `grounded` is False when the model found that the document does not say. `pages_read` are the
-    numbers of the pages read again in full, in document order. `choice` is the index of the chosen
-    option of a multiple-choice question. `compression_rate` compares the words of the final
-    context with those of the document, in percent.
+    `grounded` is False when the model found that the document does not say, and when nothing that
+    was read supports what it says; then nothing is cited. `sentences` says for each sentence what
+    it rests on. `pages_read` are the numbers of the pages read again in full, in document order.
+    `choice` is the index of the chosen option of a multiple-choice question. `compression_rate`
+    compares the words of the final context with those of the document, in percent.
     """
 
     text: str
@@ -406,9 +483,16 @@ class Answer:
     compression_rate: float = 0.0
     thoughts_used: tuple[str, ...] = ()
     thought_kept: str | None = None
+    sentences: tuple[Sentence, ...] = ()
+    trace: Trace = field(default_factory=Trace)
     fallbacks: tuple[Fallback, ...] = ()
     usage: Usage = field(default_factory=Usage)
     model: str = ""
+
+    @property
+    def warnings(self) -> tuple[Suspicion, ...]:
+        """What in the document looks like an attack on the reader."""
+        return self.memory.warnings
 
     @property
     def document(self) -> Document:

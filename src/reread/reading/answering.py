@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from reread.errors import ContextExceeded, UsageError
+from reread.errors import ContextExceeded, MalformedReply, UsageError
 from reread.reading import look_up, quotes, replies
 from reread.reading.desk import Desk, one_of
 from reread.reading.fit import fitted
+from reread.reading.grounding import Grounds, grounds, with_citations
 from reread.reading.look_up import LookUp
 from reread.reading.render import Tags, render, tags
 from reread.text import count_words
-from reread.types import Answer, Citation, GistMemory, Section, compression_rate
+from reread.types import (
+    Answer,
+    Citation,
+    Fallback,
+    GistMemory,
+    Opened,
+    Section,
+    Trace,
+    compression_rate,
+)
 
 _FREE_TOKENS, _SHORT_TOKENS, _CHOICE_TOKENS = 600, 160, 64
 _MOST_OPTIONS = 26
+Hear = Callable[[str], None] | None
 
 
 def answer(
@@ -23,7 +34,7 @@ def answer(
     memory: GistMemory,
     question: str,
     options: Sequence[str] = (),
-    hear: Callable[[str], None] | None = None,
+    hear: Hear = None,
 ) -> Answer:
     """The answer to the question, or the one option of a multiple choice.
 
@@ -52,21 +63,80 @@ def answer(
             hint="Ask a shorter question or use a model with a larger window",
         )
     found = _look_up(reply)
-    text, named, choice = reply.over(found, hear=hear)
+    given = _grounded(reply, found, _given(reply, found, hear), hear)
     opened = tuple(sorted(found.opened))
+    citations = _citations(memory, question, given, opened)
     return Answer(
-        text=text or replies.NOT_IN_DOCUMENT,
-        grounded=bool(text),
+        text=given.text or replies.NOT_IN_DOCUMENT,
+        grounded=given.grounds.any,
         strategy=desk.settings.strategy or "parallel",
         pages_read=opened,
         memory=memory,
-        citations=_citations(memory, question, text, named, opened),
-        choice=choice,
+        citations=citations,
+        sentences=with_citations(given.grounds.sentences, citations),
+        trace=_trace(found),
+        choice=given.choice,
         compression_rate=compression_rate(
             count_words(reply.context(found.opened, found.inside)), memory.document.words
         ),
         fallbacks=tuple(found.fallbacks),
         model=desk.model.name,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What the model answered: the text, its quotes checked, its choice, and what it rests on."""
+
+    text: str
+    quoted: tuple[Citation, ...]
+    choice: int | None
+    grounds: Grounds
+
+
+def _given(reply: _Reply, look: LookUp, hear: Hear) -> _Given:
+    text, named, choice = reply.over(look, hear=hear)
+    memory = reply.memory
+    quoted = quotes.cite(named, memory.pages, memory.document) if text else ()
+    on = grounds(reply.question, text, quoted, memory, look.opened, look.visible())
+    return _Given(text, quoted, choice, on)
+
+
+def _grounded(reply: _Reply, look: LookUp, given: _Given, hear: Hear) -> _Given:
+    """The answer, given once more when pages were read that it rested on by their gists alone."""
+    settings = reply.desk.settings
+    if not reply.desk.profile.read_support or settings.strategy == "gists":
+        return given
+    before = len(look.opened)
+    for number in look.found(given.grounds.unread, "grounding"):
+        if len(look.opened) < look.most:
+            look.open(number)
+    if len(look.opened) == before:
+        return given
+    try:
+        return _given(reply, look, hear)
+    except MalformedReply as error:
+        look.fallbacks.append(Fallback(phase="answer", page=0, reason=error.message))
+        on = grounds(
+            reply.question, given.text, given.quoted, look.memory, look.opened, look.visible()
+        )
+        return replace(given, grounds=on)
+
+
+def _trace(look: LookUp) -> Trace:
+    """Which gists were seen, which sections looked into, which pages opened and why."""
+    spans: list[tuple[int, int]] = []
+    for number in look.visible():
+        if spans and spans[-1][1] == number - 1:
+            spans[-1] = (spans[-1][0], number)
+        else:
+            spans.append((number, number))
+    return Trace(
+        gists=tuple(spans),
+        sections=tuple((s.first, s.last) for s in look.inside),
+        opened=tuple(
+            Opened(page=n, by=tuple(dict.fromkeys(look.named.get(n, ())))) for n in look.opened
+        ),
     )
 
 
@@ -158,17 +228,16 @@ class _Reply:
 
 
 def _citations(
-    memory: GistMemory,
-    question: str,
-    text: str,
-    named: tuple[tuple[int, str], ...],
-    opened: tuple[int, ...],
+    memory: GistMemory, question: str, given: _Given, opened: tuple[int, ...]
 ) -> tuple[Citation, ...]:
-    """Quotes the model gave, checked; where it gave none that stands, sentences found by rule."""
-    if not text:
+    """Quotes the model gave, checked; where it gave none that stands, sentences found by rule.
+
+    An answer that nothing supports cites nothing.
+    """
+    if not given.grounds.any:
         return ()
-    checked = quotes.cite(named, memory.pages, memory.document)
-    if any(c.status != "unverified" for c in checked):
-        return checked
+    if any(c.status != "unverified" for c in given.quoted):
+        return given.quoted
     pages = [p for p in memory.pages if p.number in opened] or list(memory.pages)
-    return (*quotes.support(question, text, pages, memory.document), *checked)
+    found = quotes.support(question, given.text, pages, memory.document)
+    return (*found, *given.quoted)

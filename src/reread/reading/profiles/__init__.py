@@ -32,7 +32,8 @@ class Profile:
     `merge` pages are joined before gists get levels (Appendix I). With `by_kind` gists keep what
     matters in the document's kind (Appendix G.2). `sampling` are parameters for
     gisting beyond the common ones. With `warm` reading ends with one look-up, so that a back end
-    which keeps evaluated prompts has the gists ready for questions.
+    which keeps evaluated prompts has the gists ready for questions. With `read_support` a page
+    whose gist alone supports an answer is read, while pages may be, and the question asked again.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Profile:
     warm: bool = False
     merge: bool = False
     by_kind: bool = False
+    read_support: bool = False
     sampling: Mapping[str, Any] = field(default_factory=dict)
 
 
