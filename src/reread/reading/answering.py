@@ -12,6 +12,7 @@ from reread.reading.fit import fitted
 from reread.reading.grounding import Grounds, grounds, with_citations
 from reread.reading.look_up import LookUp
 from reread.reading.render import Tags, render, tags
+from reread.reading.suspicion import suspicions
 from reread.text import count_words
 from reread.types import (
     Answer,
@@ -55,7 +56,7 @@ def answer(
         )
     if not all(option.strip() for option in options):
         raise UsageError("an option is empty", hint="Give each option a text")
-    memory = fitted(desk, memory)
+    memory = _fitted(desk, memory)
     reply = _Reply(desk, memory, tags(memory, question, *options), question, tuple(options))
     if not reply.fits([], []):
         raise ContextExceeded(
@@ -82,6 +83,13 @@ def answer(
         fallbacks=tuple(found.fallbacks),
         model=desk.model.name,
     )
+
+
+def _fitted(desk: Desk, memory: GistMemory) -> GistMemory:
+    made = fitted(desk, memory)
+    if len(made.pages) < len(memory.pages):  # merged: what was found stands on other pages
+        made = replace(made, warnings=suspicions(made.pages))
+    return made
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ from reread.types import (
     Paragraph,
     Section,
     Settings,
+    Suspicion,
     Usage,
     Work,
 )
@@ -246,7 +247,7 @@ class Store:
         """Keeps a finished memory under its key, replacing one with the same key."""
         with self._writing() as db:
             db.execute(
-                "INSERT OR REPLACE INTO memories SELECT ?,id,?,?,?,?,?,?,?,?,? FROM documents "
+                "INSERT OR REPLACE INTO memories SELECT ?,id,?,?,?,?,?,?,?,?,?,? FROM documents "
                 "WHERE id = ?",
                 safe(
                     key,
@@ -259,6 +260,7 @@ class Store:
                     _dump(asdict(memory.usage)),
                     _now(),
                     _dump([[[s.first, s.last, s.gist] for s in lv] for lv in memory.levels]),
+                    _dump([[w.page, w.kind, w.text] for w in memory.warnings]),
                     memory.document.id,
                 ),
             )
@@ -459,6 +461,7 @@ def _memory(row: Any, document: Document) -> GistMemory:
             tuple(Section(first=a, last=b, gist=g) for a, b, g in level)
             for level in json.loads(row[10])
         ),
+        warnings=tuple(Suspicion(page=n, kind=k, text=t) for n, k, t in json.loads(row[11])),
     )
 
 

@@ -98,4 +98,5 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         """,
     ),
     ("005-levels", "ALTER TABLE memories ADD COLUMN levels TEXT NOT NULL DEFAULT '[]'"),
+    ("006-warnings", "ALTER TABLE memories ADD COLUMN warnings TEXT NOT NULL DEFAULT '[]'"),
 )
