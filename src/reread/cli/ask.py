@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from reread.cli import common
-from reread.types import Answer, Collection, Piece
+from reread.types import Answer, Collection, Piece, Trace
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,6 +43,7 @@ def ask(
     also: Annotated[
         Optional[list[str]], typer.Option("--also", help="Another source; repeat it.")
     ] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Say how the answer came about.")] = False,
     password: common.Password = None,
     no_ocr: common.NoOcr = False,
     library: common.LibraryPath = None,
@@ -95,9 +96,11 @@ def ask(
     if as_json:
         from reread import wire
 
-        common.out_json(wire.answer(answer))
+        common.out_json(wire.answer(answer, trace=trace))
     else:
         _print(answer, shown=screen is not None)
+        if trace:
+            _say_trace(answer.trace)
 
 
 def _shown(
@@ -177,8 +180,10 @@ def _print(answer: Answer, *, shown: bool) -> None:
         common.say(
             "not read yet: this rests on pages found by words; `reread read` makes it better"
         )
-    for gap in common.gaps(answer.document.coverage):
-        common.say(gap)
+    for line in (*_doubts(answer), *common.gaps(answer.document.coverage)):
+        common.say(line)
+    for line in common.warned(answer.warnings):
+        common.say(line)
     read = ", ".join(_pages_read(answer)) or "none"
     used = answer.usage
     common.say(
@@ -186,6 +191,34 @@ def _print(answer: Answer, *, shown: bool) -> None:
         f" ({used.cached_calls} remembered) · {used.words_in} words in · {used.seconds:.1f} s"
         f" · {common.paid(used)} · {answer.model}"
     )
+
+
+_DOUBT = {"gist": "rests on a gist only", "none": "not found in what was read"}
+
+
+def _doubts(answer: Answer) -> list[str]:
+    """A line for each sentence that no page read in full supports."""
+    return [
+        f'{_DOUBT[s.support]}: "{common.visible(s.text)}"'
+        for s in answer.sentences
+        if s.support != "page"
+    ]
+
+
+def _say_trace(trace: Trace) -> None:
+    common.say(f"gists seen: pages {_spans(trace.gists) or 'none'}")
+    if trace.sections:
+        common.say(f"sections looked into: pages {_spans(trace.sections)}")
+    for one in trace.opened:
+        common.say(f"page {one.page} opened, found by {' and '.join(one.by) or 'nothing'}")
+    for call in trace.calls:
+        cost = "remembered" if call.cached else f"{call.seconds:.1f} s"
+        words = "" if call.cached else f", {call.words_in} words in, {call.words_out} out"
+        common.say(f"call {call.phase} ({call.prompt}): {cost}{words}")
+
+
+def _spans(spans: Sequence[tuple[int, int]]) -> str:
+    return ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in spans)
 
 
 def _pages_read(answer: Answer) -> list[str]:
