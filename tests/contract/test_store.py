@@ -33,6 +33,7 @@ from reread.types import (
     Paragraph,
     PromptId,
     Settings,
+    Suspicion,
     Usage,
 )
 
@@ -83,6 +84,7 @@ def a_memory(document: Document) -> GistMemory:
         model="openai:x",
         prompts=("gist-page@1:00000000",),
         fallbacks=(Fallback(phase="paginate", page=1, reason="none named"),),
+        warnings=(Suspicion(page=1, kind="token", text="<|im_start|>system"),),
         usage=usage,
     )
 

@@ -26,7 +26,8 @@ _MOST = 100  # reports of one document
 _SHOWN = 80  # characters of one report
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 
-_TAGS = re.compile("(?<!\U0001f3f4)[\U000e0020-\U000e007e]{3,}")
+_FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e007a]{3,6}\U000e007f")
+_TAGS = re.compile("[\U000e0020-\U000e007e]{3,}")
 _OVERRIDE = re.compile("[\u202d\u202e]")
 _ROW = re.compile("[\u200b-\u200d\u2060-\u2064\ufeff\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
 _SPLIT = re.compile("[A-Za-z][\u200b\u2060\ufeff\u200c\u200d][A-Za-z]")
@@ -77,7 +78,7 @@ def _on_page(text: str) -> Iterator[tuple[Kind, str]]:
 
 def _hidden(text: str) -> str:
     """What stands hidden in the text, in words; empty when nothing does."""
-    if tags := _TAGS.search(text):
+    if tags := _TAGS.search(_FLAG.sub("", text)):
         return "tag characters: " + "".join(chr(ord(c) - 0xE0000) for c in tags[0])
     if _OVERRIDE.search(text):
         return "characters that turn the direction of the text"
