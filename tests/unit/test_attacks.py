@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from hostile import ATTACKS, Attack, Obedient
 
-from attacks import ATTACKS, Attack, Obedient
 from making import Parsing, document
 from reread.llm.scripted import reply_to
 from reread.prompts import TOKENS, Prompts
