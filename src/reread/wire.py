@@ -7,17 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from reread.estimating import Estimate
-from reread.types import (
-    Answer,
-    Citation,
-    Collection,
-    Document,
-    GistMemory,
-    Suspicion,
-    Trace,
-    Usage,
-    Work,
-)
+from reread.evidence import Suspicion, Trace
+from reread.types import Answer, Citation, Collection, Document, GistMemory, Usage, Work
 
 
 def answer(a: Answer, *, trace: bool = False) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import pytest
 
 from reread import store as store_module
 from reread.errors import LibraryError
+from reread.evidence import Suspicion
 from reread.store import Store
 from reread.store.lexical import rank
 from reread.store.schema import MIGRATIONS
@@ -33,7 +34,6 @@ from reread.types import (
     Paragraph,
     PromptId,
     Settings,
-    Suspicion,
     Usage,
 )
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from reread.cli import common
-from reread.types import Answer, Collection, Piece, Trace
+from reread.evidence import Trace
+from reread.types import Answer, Collection, Piece
 
 if TYPE_CHECKING:
     from rich.console import Console

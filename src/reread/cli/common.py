@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
+from reread.evidence import Suspicion
 from reread.ports import Step
-from reread.types import Coverage, Settings, Suspicion, Usage
+from reread.types import Coverage, Settings, Usage
 
 if TYPE_CHECKING:
     from reread.library import Library

@@ -19,9 +19,10 @@ from typing import TypeVar
 
 from reread import parallel
 from reread.errors import ContextExceeded, MalformedReply, ModelUnavailable
+from reread.evidence import CallMade
 from reread.ports import CallCache, Capabilities, Model
 from reread.text import clean
-from reread.types import Call, CallMade, Completion, Usage
+from reread.types import Call, Completion, Usage
 
 Out = TypeVar("Out")
 

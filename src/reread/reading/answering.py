@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from reread.errors import ContextExceeded, MalformedReply, UsageError
+from reread.evidence import Opened, Trace
 from reread.reading import look_up, quotes, replies
 from reread.reading.desk import Desk, one_of
 from reread.reading.fit import fitted
@@ -14,16 +15,7 @@ from reread.reading.look_up import LookUp
 from reread.reading.render import Tags, render, tags
 from reread.reading.suspicion import suspicions
 from reread.text import count_words
-from reread.types import (
-    Answer,
-    Citation,
-    Fallback,
-    GistMemory,
-    Opened,
-    Section,
-    Trace,
-    compression_rate,
-)
+from reread.types import Answer, Citation, Fallback, GistMemory, Section, compression_rate
 
 _FREE_TOKENS, _SHORT_TOKENS, _CHOICE_TOKENS = 600, 160, 64
 _MOST_OPTIONS = 26

@@ -17,10 +17,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from reread.evidence import Basis, Sentence
 from reread.reading import replies
 from reread.reading.quotes import content
 from reread.text import sentences
-from reread.types import Basis, Citation, GistMemory, Page, Sentence
+from reread.types import Citation, GistMemory, Page
 
 _PASSAGE_SENTENCES = 3
 _OF_PASSAGE, _OF_PAGE = 0.6, 0.8  # shares of a sentence's own words that must be found there
@@ -61,8 +62,10 @@ def grounds(
     `visible` those whose gists were shown.
     """
     pages = [_Source(memory.pages[n - 1].text, n) for n in opened]
-    gists = [_Source(memory.gists[n - 1], n) for n in visible if n not in opened]
-    gists += [_Source(s.gist, 0) for level in memory.levels[-1:] for s in level]
+    gists: list[_Source] = []
+    if not memory.provisional:
+        gists += [_Source(memory.gists[n - 1], n) for n in visible if n not in opened]
+        gists += [_Source(s.gist, 0) for level in memory.levels[-1:] for s in level]
     spans = sentences(answer)
     found: list[Sentence] = []
     unread: list[int] = []

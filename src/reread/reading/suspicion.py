@@ -16,10 +16,11 @@ from functools import cache
 from importlib import resources
 from typing import Literal
 
+from reread.evidence import Suspicion
 from reread.prompts import TOKENS
 from reread.reading.render import APPENDED, LOOKED_INTO
 from reread.reading.typography import INVISIBLE
-from reread.types import Page, Suspicion
+from reread.types import Page
 
 Kind = Literal["instruction", "imitation", "token", "hidden"]
 _MOST = 100  # reports of one document

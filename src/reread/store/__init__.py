@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from reread.errors import LibraryError
+from reread.evidence import Suspicion
 from reread.store import books
 from reread.store.books import DocumentCalls, StoredFacts, safe
 from reread.store.schema import MIGRATIONS
@@ -38,7 +39,6 @@ from reread.types import (
     Paragraph,
     Section,
     Settings,
-    Suspicion,
     Usage,
     Work,
 )
