@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from reread.estimating import Estimate
-from reread.evidence import Suspicion, Trace
+from reread.evidence import Suspicion
 from reread.types import Answer, Citation, Collection, Document, GistMemory, Usage, Work
 
 
@@ -35,18 +35,27 @@ def answer(a: Answer, *, trace: bool = False) -> dict[str, Any]:
         **({"provisional": True} if a.memory.provisional else {}),
         **({"choice": a.choice} if a.choice is not None else {}),
         **({"fallbacks": [asdict(f) for f in a.fallbacks]} if a.fallbacks else {}),
-        **({"trace": _trace(a.trace)} if trace else {}),
+        **({"trace": _trace(a)} if trace else {}),
     }
 
 
-def _trace(t: Trace) -> dict[str, Any]:
-    """How an answer came about; spans are [first, last] pages."""
+def _trace(a: Answer) -> dict[str, Any]:
+    """How an answer came about; spans are [first, last] pages, numbered through all documents."""
+    t = a.trace
     return {
         "gists": [list(span) for span in t.gists],
         "sections": [list(span) for span in t.sections],
-        "opened": [{"page": o.page, "by": list(o.by)} for o in t.opened],
+        "opened": [_place(a, o.page) | {"by": list(o.by)} for o in t.opened],
         "calls": [asdict(c) | {"seconds": round(c.seconds, 3)} for c in t.calls],
     }
+
+
+def _place(a: Answer, number: int) -> dict[str, Any]:
+    """A page by its number, of its document where there are several."""
+    if not isinstance(a.memory, Collection):
+        return {"page": number}
+    member, own = a.memory.located(number)
+    return {"page": own, "document": member.document.id}
 
 
 def _of_document(c: Citation | Suspicion) -> dict[str, Any]:

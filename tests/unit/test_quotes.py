@@ -231,6 +231,12 @@ def test_more_that_is_only_typography(quote: str, text: str) -> None:
         assert locate(one, other) is not None, (one, other)
 
 
+def test_a_dash_at_the_end_of_a_line_breaks_no_word() -> None:
+    text = "He did. When we mailed it—\n\nNeil spoke"
+    assert locate("did. When we mailed it—", text) == (3, 26)
+    assert locate("Neil spoke of the sea", f"{text} of the sea") is not None
+
+
 @pytest.mark.parametrize(
     ("quote", "text"),
     [

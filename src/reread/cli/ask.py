@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from reread.cli import common
-from reread.evidence import Trace
 from reread.types import Answer, Collection, Piece
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ def ask(
     else:
         _print(answer, shown=screen is not None)
         if trace:
-            _say_trace(answer.trace)
+            _say_trace(answer)
 
 
 def _shown(
@@ -171,10 +170,10 @@ def _print(answer: Answer, *, shown: bool) -> None:
         common.out(answer.text)
     titles: dict[str | None, str] = {}
     if isinstance(answer.memory, Collection):
-        titles = {m.document.id: f"{m.document.title}, " for m in answer.memory.members}
+        titles = {m.document.id: m.document.title for m in answer.memory.members}
     for c in answer.citations:
         title = titles.get(c.document, "")
-        place = f"{title}page {c.page}" + (f", {c.locator}" if c.locator else "")
+        place = f"{title}{title and ', '}page {c.page}" + (f", {c.locator}" if c.locator else "")
         mark = "" if c.status == "verified" else f" ({c.status})"
         common.out(f'  [{place}]{mark} "{" ".join(c.quote.split())}"')
     if answer.memory.provisional:
@@ -183,7 +182,7 @@ def _print(answer: Answer, *, shown: bool) -> None:
         )
     for line in (*_doubts(answer), *common.gaps(answer.document.coverage)):
         common.say(line)
-    for line in common.warned(answer.warnings):
+    for line in common.warned(answer.warnings, titles):
         common.say(line)
     read = ", ".join(_pages_read(answer)) or "none"
     used = answer.usage
@@ -206,12 +205,17 @@ def _doubts(answer: Answer) -> list[str]:
     ]
 
 
-def _say_trace(trace: Trace) -> None:
+def _say_trace(answer: Answer) -> None:
+    trace, memory = answer.trace, answer.memory
     common.say(f"gists seen: pages {_spans(trace.gists) or 'none'}")
     if trace.sections:
         common.say(f"sections looked into: pages {_spans(trace.sections)}")
     for one in trace.opened:
-        common.say(f"page {one.page} opened, found by {' and '.join(one.by) or 'nothing'}")
+        place = str(one.page)
+        if isinstance(memory, Collection):
+            member, number = memory.located(one.page)
+            place = f"{number} of {member.document.title}"
+        common.say(f"page {place} opened, found by {' and '.join(one.by) or 'nothing'}")
     for call in trace.calls:
         cost = "remembered" if call.cached else f"{call.seconds:.1f} s"
         words = "" if call.cached else f", {call.words_in} words in, {call.words_out} out"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -170,11 +170,17 @@ def gaps(coverage: Coverage) -> list[str]:
     return lines
 
 
-def warned(warnings: Sequence[Suspicion]) -> list[str]:
-    """A line when something in a document speaks to the model; empty when nothing does."""
+def warned(
+    warnings: Sequence[Suspicion], titles: Mapping[str | None, str] | None = None
+) -> list[str]:
+    """A line when something in a document speaks to the model; empty when nothing does.
+
+    `titles` are those of several documents, by id.
+    """
     if not warnings:
         return []
-    pages = _listed(tuple(dict.fromkeys(str(w.page) for w in warnings)))
+    of = {key: f" of {title}" for key, title in (titles or {}).items()}
+    pages = _listed(tuple(dict.fromkeys(f"{w.page}{of.get(w.document, '')}" for w in warnings)))
     first = warnings[0]
     return [
         f"speaks to the model on page {pages}, read as text like any other: "

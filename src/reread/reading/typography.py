@@ -266,9 +266,10 @@ def _edge(text: Plain, k: int) -> bool:
 
 def _broken_at_its_hyphen(text: Plain, k: int) -> bool:
     """Whether the place is the line's end at which a word breaks at a hyphen of its own."""
-    if k < 2 or text.text[k - 1] != "-" or text.parted(k - 1) or not _wordlike(text.text[k - 2]):
+    if k < 2 or text.parted(k - 1) or not _wordlike(text.text[k - 2]):
         return False
-    return "\n" in text.source[text.offsets[k - 1] : text.offsets[k]]
+    end = text.source[text.offsets[k - 1] : text.offsets[k]]
+    return end[0] in "-‐" and "\n" in end
 
 
 def _number_goes_on(text: Plain, k: int) -> bool:
