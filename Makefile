@@ -16,6 +16,7 @@ demo: $(VENV)/.user
 test: $(VENV)/.dev
 	$(BIN)/reread models pull
 	$(BIN)/reread models pull smollm2-135m
+	$(BIN)/reread models pull minilm
 	$(BIN)/python -m pytest
 
 bench: $(VENV)/.dev $(OTHERS)/.done

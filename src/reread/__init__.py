@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from reread.errors import Error
     from reread.library import Library, ask, load, read
-    from reread.types import Answer, Citation, Document, GistMemory, Page, Settings
+    from reread.types import Answer, Citation, Document, GistMemory, Page, Settings, Thought
 
 __version__ = "0.1.0"
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Library",
     "Page",
     "Settings",
+    "Thought",
     "ask",
     "load",
     "read",

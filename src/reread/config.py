@@ -24,16 +24,18 @@ class Config:
     """The surroundings of a library.
 
     `home` holds the library, the weights and the caches. `model` is `openai:NAME` or `local:NAME`,
-    None to take what is found. `ocr` are the languages that text in pictures is read in, by
-    Tesseract's names, `auto` for those installed, `off` to leave pictures alone. `api_key` is
-    never shown, logged or stored. A reply may be silent for `timeout_s`; its first word may take
-    ten times as long. `prices` are US dollars for a million tokens, by model: `prompt`,
-    `completion`, and `cached`.
+    None to take what is found. `embedder` is `minilm`, `openai:NAME`, `st:NAME`, `hashing` or
+    `lexical`, None for the first where it is here, else the last. `ocr` are the languages that text
+    in pictures is read in, by Tesseract's names, `auto` for those installed, `off` to leave
+    pictures alone. `api_key` is never shown, logged or stored. A reply may be silent for
+    `timeout_s`; its first word may take ten times as long. `prices` are US dollars for a million
+    tokens, by model: `prompt`, `completion`, and `cached`.
     """
 
     home: Path
     library: Path
     model: str | None = None
+    embedder: str | None = None
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     context_tokens: int | None = None
@@ -68,6 +70,7 @@ class Config:
 
 _VARIABLES = {
     "model": "REREAD_MODEL",
+    "embedder": "REREAD_EMBEDDER",
     "library": "REREAD_LIBRARY",
     "base_url": "OPENAI_BASE_URL",
     "api_key": "OPENAI_API_KEY",

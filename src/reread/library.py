@@ -26,6 +26,8 @@ from reread.estimating import Estimate
 from reread.llm.wrappers import Cached, Meter, Metered
 from reread.ports import Learning, Model, Progress
 from reread.reading import Desk, Shown
+from reread.remembering import Thoughts
+from reread.store.books import DocumentCalls
 from reread.store.lexical import rank
 from reread.text import clean
 from reread.types import Answer, Collection, Document, GistMemory, Piece, Usage, Work
@@ -220,6 +222,7 @@ class Library(Workshop):
         *,
         options: Sequence[str] = (),
         now: bool = False,
+        thoughts: bool | str = True,
         **settings: Any,
     ) -> Answer:
         """The answer to a question about a document, which is read first if it must be.
@@ -235,12 +238,14 @@ class Library(Workshop):
             options: The options of a multiple-choice question.
             now: Whether a document that was not read yet is answered about at once, from the pages
                 that share words with the question. The answer's memory is then `provisional`.
+            thoughts: Whether thoughts are used and left; a name such as `paper` says in which
+                manner.
             settings: Fields of `Settings`, such as `strategy` and `max_pages`.
 
         Raises:
             Error: see `reread.errors`.
         """
-        return self._ask(question, source, options, settings, now=now)
+        return self._ask(question, source, options, settings, now=now, thoughts=thoughts)
 
     def stream(
         self,
@@ -249,6 +254,7 @@ class Library(Workshop):
         *,
         options: Sequence[str] = (),
         now: bool = False,
+        thoughts: bool | str = True,
         **settings: Any,
     ) -> Iterator[Piece | Answer]:
         """The pieces of an answer's text as they come, and at last the same answer as by `ask`.
@@ -259,7 +265,9 @@ class Library(Workshop):
 
         def work(emit: Callable[[Piece], None]) -> Answer:
             shown = Shown(emit)
-            answer = self._ask(question, source, options, settings, shown.hear, now=now)
+            answer = self._ask(
+                question, source, options, settings, shown.hear, now=now, thoughts=thoughts
+            )
             shown.finish(answer.text)
             return answer
 
@@ -274,9 +282,13 @@ class Library(Workshop):
         hear: Callable[[str], None] | None = None,
         *,
         now: bool,
+        thoughts: bool | str,
     ) -> Answer:
         meter = Meter()
-        if now and not isinstance(source, GistMemory | list | tuple):
+        question, options = clean(question), [clean(option) for option in options]
+        if thoughts == "paper" and not isinstance(source, list | tuple):
+            memory = self.thoughts.unread(source)
+        elif now and not isinstance(source, GistMemory | list | tuple):
             memory = self._at_once(cast(str | Path | Document, source), settings)
         else:
             memory = self._memory_of(question, source, settings, meter)
@@ -284,13 +296,16 @@ class Library(Workshop):
             self.store.add_document(memory.document)
         settings.setdefault("profile", memory.settings.profile)
         settings.setdefault("answer_each_step", memory.settings.answer_each_step)
-        question, options = clean(question), [clean(option) for option in options]
 
-        calls = self.store.calls(memory.document.id, question)
+        calls = self._calls_about(memory, question)
         model = self._paying(calls, meter)
 
         def answered() -> Answer:
             desk = self._desk(memory.document, settings, model, meter)
+            # Several documents at once, and one that was not read, have no items to rest on yet.
+            if thoughts and not (isinstance(memory, Collection) or memory.provisional):
+                manner = thoughts if isinstance(thoughts, str) else "default"
+                return self.thoughts.ask(memory, question, options, manner, desk, calls, hear)
             desk = reading.by_words(desk) if memory.provisional else desk
             return reading.answer(desk, memory, question, options, hear)
 
@@ -379,9 +394,31 @@ class Library(Workshop):
             model = self._paying(self.store.calls(member.document.id), meter)
             desk = self._desk(member.document, settings, model, meter)
             towered.append(self._replanned(partial(reading.towered, desk, member)))
-        model = self._paying(self.store.calls(towered[0].document.id), meter)
-        desk = self._desk(towered[0].document, settings, model, meter)
+        first, *rest = [member.document for member in towered]
+        model = self._paying(self.store.calls(first.id, others=[d.id for d in rest]), meter)
+        desk = self._desk(first, settings, model, meter)
         return self._replanned(lambda: reading.collected(desk, towered, failed))
+
+    def _calls_about(self, memory: GistMemory, question: str) -> DocumentCalls:
+        """Where the calls of a question are kept: with every document they hold text of."""
+        if not isinstance(memory, Collection):
+            return self.store.calls(memory.document.id, question)
+        first, *rest = [member.document.id for member in memory.members]
+        return self.store.calls(first, question, rest)
+
+    @property
+    def thoughts(self) -> Thoughts:
+        """What was learned from questions: to list, show, forget, export, import and report."""
+        with self._lock:
+            if self._thoughts is None:
+                self._thoughts = Thoughts(self, self._worked_at)
+            made: Thoughts = self._thoughts
+            return made
+
+    def _worked_at(
+        self, document: Document, settings: dict[str, Any], calls: DocumentCalls, meter: Meter
+    ) -> Desk:
+        return self._desk(document, settings, self._paying(calls, meter), meter)
 
     # -- what it takes --------------------------------------------------------------------------
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from reread.types import Call, Completion, Usage
 
@@ -105,3 +105,96 @@ class Step:
     unit: str = "words"
     note: str = ""
     usage: Usage | None = None
+
+
+# -- recalling what is remembered ---------------------------------------------------------------
+
+Side = Literal["query", "passage"]
+
+
+class Embedder(Protocol):
+    """Texts as vectors of length 1, so that their inner product is their similarity."""
+
+    @property
+    def name(self) -> str:
+        """Which vectors these are; those of different names never meet."""
+
+    @property
+    def max_words(self) -> int:
+        """How many words of a text count; a longer one is embedded in parts."""
+
+    def embed(self, texts: Sequence[str], side: Side) -> Any:
+        """An array of shape (texts, dimension) of 32-bit floats, in order.
+
+        Raises:
+            ModelError: the embedder cannot be had.
+        """
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hit:
+    """An item that was found, by its number in the library, and its similarity from 0 to 1."""
+
+    item: int
+    score: float
+
+
+class Retriever(Protocol):
+    """Finds items like a text. What `encode` made is only for the retriever that made it."""
+
+    @property
+    def name(self) -> str:
+        """The embedder, or `lexical`."""
+
+    @property
+    def epsilon(self) -> float:
+        """The similarity from which two texts say the same, in this retriever's own scale."""
+
+    def add(self, items: Sequence[tuple[int, str]]) -> None:
+        """Makes items with these texts findable; those that are already cost nothing."""
+
+    def encode(self, text: str, side: Side) -> Any:
+        """The text in the form that `nearest` and `vectors` take."""
+
+    def vectors(self, encoded: Any) -> list[bytes]:
+        """What of it is kept with an item in the library; empty where nothing need be."""
+
+    def nearest(self, encoded: Any, k: int, among: Collection[int] | None = None) -> list[Hit]:
+        """The `k` items most like it, the best first; only of `among` where that is given."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Vectors:
+    """Kept vectors: the item each belongs to, the bytes of each, and the last one's number."""
+
+    items: list[int]
+    data: list[bytes]
+    last: int
+
+
+class VectorStore(Protocol):
+    """Where a retriever keeps vectors. What is forgotten loses its vectors there."""
+
+    def vectors(self, embedder: str, after: int) -> Vectors:
+        """The vectors kept since number `after`, in order."""
+
+    def put_vectors(self, embedder: str, rows: Sequence[tuple[int, int, bytes]]) -> None:
+        """Keeps (item, part, vector); items that were forgotten meanwhile are passed over."""
+
+    def with_vectors(self, embedder: str, items: Sequence[int]) -> set[int]:
+        """Those of the items that have vectors."""
+
+    def existing(self, items: Collection[int]) -> set[int]:
+        """Those of the items that were not forgotten."""
+
+    def calibration(self, embedder: str) -> dict[str, Any] | None:
+        """What was recorded of the embedder's scale, None when it was never calibrated."""
+
+    def put_calibration(self, embedder: str, calibration: dict[str, Any]) -> None:
+        """Records it."""
+
+    def sample(self, most: int) -> list[str]:
+        """Texts of the library to calibrate with, the same ones each time."""
+
+    def texts(self, among: Collection[int] | None) -> list[tuple[int, str]]:
+        """(item, text) of the items, of all where None."""

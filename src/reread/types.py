@@ -19,7 +19,7 @@ ParagraphKind = Literal[
     "text", "heading", "list", "table", "code", "math", "caption", "quote", "note"
 ]
 Status = Literal["verified", "repaired", "unverified"]
-Strategy = Literal["parallel", "sequential", "gists"]
+Strategy = Literal["parallel", "sequential", "gists", "thoughts"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -318,7 +318,8 @@ class Citation:
     """A quote and the page it is cited from; offsets are into the document's text.
 
     `verified`: found on the page named. `repaired`: found on another page, whose number is given
-    here. `unverified`: found nowhere; `start == end` and no locator.
+    here. `unverified`: found nowhere; `start == end` and no locator. `document` is the id of the
+    other document that the page belongs to, None for the one that was asked about.
     """
 
     page: int
@@ -387,6 +388,63 @@ class Collection(GistMemory):
 def compression_rate(context_words: int, document_words: int) -> float:
     """How much shorter a context is than the document, in percent; negative when it is longer."""
     return 100.0 * (1.0 - context_words / max(1, document_words))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """Where a root source stands: a span of one document's text.
+
+    A document's id is a hash of its content, so it names the version too. `current` is False where
+    the document's name stands for other content by now.
+    """
+
+    document: str
+    start: int
+    end: int
+    current: bool = True
+
+
+Support = Literal["sound", "partial", "stale", "unsupported"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Thought:
+    """What was learned from a question and its answer (Thought-Retriever, Section 2).
+
+    `level` is the mean level of its sources plus 1, where a page has level 1. `sources` are the
+    ids of what was retrieved for it: pages (`p…`), gists (`g…`) and thoughts (`t…`). `roots` are
+    the ids of the pages it rests on in the end, and `places` where these stand. `support` is
+    `sound` while all of them stand in current documents, `partial` when some are gone or changed,
+    `stale` when all are, `unsupported` when it never had any. `lost` counts sources that are gone
+    for good. `made` is `asked`, `generated`, `imported` or `edited`; `nearest` is the similarity of
+    what was most like it when it was kept, in the scale of `embedder`.
+    """
+
+    id: str
+    text: str
+    question: str
+    answer: str
+    level: float
+    sources: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+    support: Support = "sound"
+    lost: int = 0
+    made: str = "asked"
+    model: str = ""
+    embedder: str = ""
+    prompts: tuple[str, ...] = ()
+    nearest: float = 0.0
+    at: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Note:
+    """A thought as an answer's prompt shows it; `pages` are those of its root sources."""
+
+    id: str
+    text: str
+    pages: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

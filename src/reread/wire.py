@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reread.estimating import Estimate
 from reread.evidence import Suspicion
-from reread.types import Answer, Citation, Collection, Document, GistMemory, Usage, Work
+from reread.types import Answer, Citation, Collection, Document, GistMemory, Thought, Usage, Work
+
+if TYPE_CHECKING:
+    from reread.remembering import Root
 
 
 def answer(a: Answer, *, trace: bool = False) -> dict[str, Any]:
@@ -80,6 +83,21 @@ def _documents(a: Answer) -> list[dict[str, Any]]:
         if pages or m.document.id in cited:
             entries.append(document(m.document) | {"pages": len(m.pages), "pages_read": pages})
     return entries
+
+
+def thought(t: Thought) -> dict[str, Any]:
+    """A thought with the ids of what it rests on and the places of its root sources."""
+    return asdict(t)
+
+
+def tree(root: Root) -> dict[str, Any]:
+    """A thought and, under `sources`, what it rests on, down to quotes of pages."""
+    flat: dict[str, Any] = {"id": root.id, "kind": root.kind, "level": root.level}
+    if root.kind == "page":
+        keys = ("title", "document", "start", "end", "quote", "current")
+        return flat | {key: getattr(root, key) for key in keys}
+    about = {"thought": thought(root.thought)} if root.thought else {}
+    return flat | {"text": root.text, **about, "sources": [tree(s) for s in root.sources]}
 
 
 def document(d: Document) -> dict[str, Any]:

@@ -56,6 +56,7 @@ class Workshop:
         self._model = model if model is not None and not isinstance(model, str) else None
         self._steady: Model | None = None
         self._store: Store | None = None
+        self._thoughts: Any = None  # made by the library
         self._lock = threading.RLock()
         self._prompts = Prompts(self.config.prompts)
 
@@ -90,7 +91,7 @@ class Workshop:
         with self._lock:
             if self._store is not None:
                 self._store.close()
-                self._store = None
+                self._store = self._thoughts = None
 
     # -- a piece of work ------------------------------------------------------------------------
 

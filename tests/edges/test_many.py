@@ -105,6 +105,20 @@ def test_of_very_many_documents_those_that_share_words_are_asked(tmp_path: Path)
     assert len(answer.memory.members) <= 30
 
 
+def test_the_same_question_again_costs_nothing_until_one_document_is_removed(shelf: Path) -> None:
+    made, model = library(shelf)
+    question = "How many pear trees did the gardener plant?"
+    first = made.ask(question, shelf)
+    before = len(model.calls)
+    again = made.ask(question, shelf)
+    assert len(model.calls) == before
+    assert again.text == first.text
+    made.remove("mill")
+    data = (shelf.parent / "library.db").read_bytes()
+    assert b"miller of Falun" not in data
+    assert b"ninety pear trees" in data  # of the garden, which is still there
+
+
 def test_a_sequence_of_sources_may_mix_kinds(shelf: Path) -> None:
     made, _ = library(shelf)
     memory = made.read(shelf / "mill.txt")

@@ -158,8 +158,10 @@ DONE = ["tiny.gguf", "tiny.gguf.sha256"]
 # The table
 
 
-def test_the_table_holds_the_three_models_and_their_cut_into_parts_adds_up() -> None:
-    assert list(weights.known()) == ["qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b", "smollm2-135m"]
+def test_the_table_holds_the_models_and_their_cut_into_parts_adds_up() -> None:
+    names = ["qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b", "smollm2-135m", "minilm"]
+    assert list(weights.known()) == names
+    assert [m.name for m in weights.known().values() if m.embedder] == ["minilm"]
     for name, model in weights.known().items():
         assert model.name == name
         assert re.fullmatch(r"[0-9a-f]{64}", model.sha256)

@@ -36,7 +36,8 @@ def test_python_in_the_readme_runs(snippet: str, tmp_path: Path) -> None:
 
 
 def test_verbs_and_options_in_the_readme_exist() -> None:
-    commands = re.findall(r"reread (ask|read|list|show|pages|gists|remove|models)\b(.*)", README)
+    verbs = "ask|read|list|show|pages|gists|remove|models|thoughts"
+    commands = re.findall(rf"reread ({verbs})\b(.*)", README)
     assert commands
     for verb, rest in commands:
         helped = subprocess.run(

@@ -25,11 +25,23 @@ PUBLIC = [
     "Library",
     "Page",
     "Settings",
+    "Thought",
     "ask",
     "load",
     "read",
 ]
-HEAVY = ("httpx2", "openai", "lxml", "sqlite3", "typer", "rich", "xllamacpp", "pydantic", "asyncio")
+HEAVY = (
+    "httpx2",
+    "openai",
+    "lxml",
+    "sqlite3",
+    "typer",
+    "rich",
+    "xllamacpp",
+    "pydantic",
+    "asyncio",
+    "numpy",
+)
 LONGEST_FILE = 500
 
 

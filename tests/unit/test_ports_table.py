@@ -506,6 +506,7 @@ def test_how_it_was_read_is_recorded_with_the_memory() -> None:
     found = read(made, document(prose([100] * 8)))
     assert found.settings == Settings(
         profile="paper",
+        kind="general",
         min_words=100,
         max_words=300,
         pagination="model",

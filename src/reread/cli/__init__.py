@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import typer
 
-from reread.cli import ask, estimate, gists, list_, models, pages, read, remove, show
+from reread.cli import ask, estimate, gists, list_, models, pages, read, remove, show, thoughts
 from reread.errors import BudgetReached, Cancelled, Error, UsageError
 
 app = typer.Typer(
@@ -34,6 +34,7 @@ app.command("pages")(pages.pages)
 app.command("gists")(gists.gists)
 app.command("remove")(remove.remove)
 app.add_typer(models.app, name="models")
+app.add_typer(thoughts.app, name="thoughts")
 
 
 @app.callback(invoke_without_command=True)

@@ -34,7 +34,7 @@ def ask(
     ] = None,
     as_json: common.AsJson = False,
     no_thoughts: Annotated[
-        bool, typer.Option("--no-thoughts", help="Answer from the document alone.")
+        bool, typer.Option("--no-thoughts", help="Answer from the document alone, and leave none.")
     ] = False,
     now: Annotated[
         bool,
@@ -44,6 +44,13 @@ def ask(
         Optional[list[str]], typer.Option("--also", help="Another source; repeat it.")
     ] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Say how the answer came about.")] = False,
+    thoughts: Annotated[
+        str, typer.Option("--thoughts", help="How thoughts are used: default or paper.")
+    ] = "default",
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Answer with and without thoughts, and vote.")
+    ] = False,
+    embedder: common.EmbedderName = None,
     password: common.Password = None,
     no_ocr: common.NoOcr = False,
     library: common.LibraryPath = None,
@@ -84,15 +91,21 @@ def ask(
         "workers": workers,
         "timeout_s": timeout,
         "ocr": "off" if no_ocr else None,
+        "embedder": embedder,
     }
     with common.opened(library, chosen, budget=budget, **config) as opened:
         known = source if password is None else opened.load(source, password=password)
+        if compare:
+            _compare(opened, question, known, as_json)
+            return
         asked = [known, *also] if also else known
+        how = False if no_thoughts else thoughts
         screen = None if as_json else Screen.there()
+        said: dict[str, Any] = {"options": choice or (), "now": now, "thoughts": how}
         if screen is None:
-            answer = opened.ask(question, asked, options=choice or (), now=now)
+            answer = opened.ask(question, asked, **said)
         else:
-            answer = _shown(opened, screen, question, asked, choice or (), now=now)
+            answer = _shown(opened, screen, question, asked, **said)
     if as_json:
         from reread import wire
 
@@ -108,12 +121,10 @@ def _shown(
     screen: Screen,
     question: str,
     source: Any,
-    options: Sequence[str],
-    *,
-    now: bool,
+    **said: Any,
 ) -> Answer:
     """The answer, shown on the screen as it comes."""
-    for event in library.stream(question, source, options=options, now=now):
+    for event in library.stream(question, source, **said):
         if isinstance(event, Answer):
             screen.end()
             return event
@@ -165,6 +176,23 @@ class Screen:
         return sum(max(1, -(-cell_len(line) // width)) for line in self._shown.split("\n"))
 
 
+def _compare(opened: Library, question: str, source: object, as_json: bool) -> None:
+    """Two answers in an order that is not told, and the vote of whoever sits at the terminal."""
+    made = opened.thoughts.compare(question, source)
+    if as_json:
+        common.out_json({"comparison": made.id, "answers": [a.text for a in made.answers]})
+        return
+    for number, answer in enumerate(made.answers, 1):
+        common.out(f"{number}: {answer.text}")
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        common.say(f"vote with `reread thoughts vote {made.id} 1`, 2, or = for a tie")
+        return
+    said = typer.prompt("Which is better? 1, 2, = or nothing", default="", err=True).strip()
+    if said:
+        verdict = opened.thoughts.vote(made.id, said)
+        common.say(f"{verdict}; answer {made.with_thoughts} was made with thoughts")
+
+
 def _print(answer: Answer, *, shown: bool) -> None:
     if not shown:
         common.out(answer.text)
@@ -186,10 +214,12 @@ def _print(answer: Answer, *, shown: bool) -> None:
         common.say(line)
     read = ", ".join(_pages_read(answer)) or "none"
     used = answer.usage
+    known = f" · {len(answer.thoughts_used)} thoughts used" if answer.thoughts_used else ""
+    known += f" · left {answer.thought_kept}" if answer.thought_kept else ""
     common.say(
         f"pages read again: {read} of {len(answer.memory.pages)} · {used.calls} calls"
         f" ({used.cached_calls} remembered) · {used.words_in} words in · {used.seconds:.1f} s"
-        f" · {common.paid(used)} · {answer.model}"
+        f" · {common.paid(used)} · {answer.model}{known}"
     )
 
 

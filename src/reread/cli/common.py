@@ -29,6 +29,10 @@ ModelName = Annotated[
     Optional[str],
     typer.Option("--model", help="openai:NAME, local:NAME or scripted:extractive."),
 ]
+EmbedderName = Annotated[
+    Optional[str],
+    typer.Option("--embedder", help="minilm, openai:NAME, st:NAME, hashing or lexical."),
+]
 BaseUrl = Annotated[Optional[str], typer.Option("--base-url", help="Endpoint of openai: models.")]
 ContextTokens = Annotated[
     Optional[int], typer.Option("--context-tokens", min=1, help="The model's window, in tokens.")

@@ -25,7 +25,7 @@ def list_(as_json: common.AsJson = False) -> None:
     folder = configuration.load().weights
     entries: list[dict[str, Any]] = [
         {
-            "name": f"local:{w.name}",
+            "name": w.name if w.embedder else f"local:{w.name}",
             "size_bytes": w.size_bytes,
             "licence": w.licence,
             "default": w.default,
@@ -59,7 +59,7 @@ def pull(
             common.say(f"fetching {chosen.name}, {chosen.size_bytes / 1e6:,.0f} MB")
         path = weights.pull(chosen, config.weights, progress=progress, hub=config.hub)
     done = "already here" if before else f"fetched in {common.seconds(started)}"
-    common.out(f"local:{chosen.name} {done}: {path}")
+    common.out(f"{'' if chosen.embedder else 'local:'}{chosen.name} {done}: {path}")
 
 
 @app.command("test")

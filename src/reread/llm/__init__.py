@@ -51,6 +51,8 @@ def choose(config: Config, facts: Callable[[str], Facts] | None = None) -> Model
         from reread.llm.local import Local
 
         chosen = weights.find(name)
+        if chosen.embedder:
+            raise SettingsError(f"{name} is an embedder", hint="Name it with --embedder")
         path = weights.require(chosen, config.weights)
         called = f"local:{chosen.name}"
         if not config.model:

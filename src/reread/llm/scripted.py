@@ -64,7 +64,7 @@ def extractive(call: Call) -> str:
 
 
 def reply_to(phase: str, user: str) -> str:
-    """The reply to a prompt of the phase (`paginate`, `gist`, `merge`, `lookup`, `answer`)."""
+    """The reply to a prompt of the phase, such as `paginate`, `gist`, `lookup` or `answer`."""
     material, _, order = user.rpartition("\n----\n")
     if phase == "paginate":
         last = re.search(r"the last one is number (\d+)", order)
@@ -75,6 +75,11 @@ def reply_to(phase: str, user: str) -> str:
         return _look_up(material, order)
     if phase == "answer":
         return _answer(material, order)
+    if phase == "distil":
+        said = re.search(r"^Answer that was given: (.+)$", material, re.MULTILINE)
+        return json.dumps({"thought": said[1] if said else "", "confidence": 1 if said else 0})
+    if phase == "questions":
+        return "\n".join(_questions(material, order))
     return _shortened(material)
 
 
@@ -92,6 +97,7 @@ def _shortened(text: str) -> str:
 
 
 def _pages(material: str, tag: str = "Page") -> list[tuple[int, str]]:
+    material = re.sub(r"<Note#* \d+>[^\n]*\n", "", material)
     parts = re.split(rf"<{tag}#* (\d+)>\n", material)
     return [(int(n), text) for n, text in zip(parts[1::2], parts[2::2], strict=True)]
 
@@ -133,3 +139,9 @@ def _answer(material: str, order: str) -> str:
     if best[0] < 2:
         return "NOT IN THE DOCUMENT"
     return best[1] if "exactly" not in order else f'{best[1]}\n[{where}] "{best[1]}"'
+
+
+def _questions(material: str, order: str) -> list[str]:
+    asked = re.search(r"Write (\d+)", order)
+    spans = [text for _, page in _pages(material) for text in [page.split(".")[0]]]
+    return [f"What is said of {s.strip()}?" for s in spans[: int(asked[1]) if asked else 1]]

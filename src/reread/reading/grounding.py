@@ -21,7 +21,7 @@ from reread.evidence import Basis, Sentence
 from reread.reading import replies
 from reread.reading.quotes import content
 from reread.text import sentences
-from reread.types import Citation, GistMemory, Page
+from reread.types import Citation, GistMemory, Note, Page
 
 _PASSAGE_SENTENCES = 3
 _OF_PASSAGE, _OF_PAGE = 0.6, 0.8  # shares of a sentence's own words that must be found there
@@ -55,17 +55,19 @@ def grounds(
     memory: GistMemory,
     opened: Sequence[int],
     visible: Iterable[int],
+    notes: Sequence[Note] = (),
 ) -> Grounds:
     """What the answer's sentences rest on.
 
     `quoted` are checked quotes that the model gave itself, `opened` the pages read in full,
-    `visible` those whose gists were shown.
+    `visible` those whose gists were shown. A note that was shown counts as a gist of its pages.
     """
     pages = [_Source(memory.pages[n - 1].text, n) for n in opened]
     gists: list[_Source] = []
     if not memory.provisional:
         gists += [_Source(memory.gists[n - 1], n) for n in visible if n not in opened]
         gists += [_Source(s.gist, 0) for level in memory.levels[-1:] for s in level]
+    gists += [_Source(note.text, *(note.pages[:1] or (0,))) for note in notes]
     spans = sentences(answer)
     found: list[Sentence] = []
     unread: list[int] = []
@@ -75,7 +77,7 @@ def grounds(
         if len(spans) > 1:
             standing = [c for c in standing if claim.own & _stems(c.quote)]
         support, on = _basis(claim, standing, pages, gists, memory.pages)
-        unread += [number for number in on if number]
+        unread += [number for number in on if number and number not in opened]
         found.append(Sentence(text=answer[start:end], start=start, end=end, support=support))
     return Grounds(tuple(found), tuple(dict.fromkeys(unread)))
 

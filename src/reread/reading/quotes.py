@@ -201,6 +201,15 @@ def support(
     )
 
 
+def best(said: str, document: Document, start: int, end: int) -> str:
+    """The sentence of the span that shares most words with what is said; "" when none does."""
+    words = content(said)
+    spans = sentences(document.text, start, end)
+    scored = [(len(words & content(document.text[a:b])), -a, b) for a, b in spans]
+    score, at, stop = max(scored, default=(0, 0, 0))
+    return document.text[-at:stop] if score else ""
+
+
 def content(text: str) -> set[str]:
     """The content words of a text by their stem; pairs of characters where nothing parts words."""
     folded = unicodedata.normalize("NFKC", text).casefold().translate(SAME)

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reread.reading.marks import Marks
-from reread.types import Collection, GistMemory, Section
+from reread.types import Collection, GistMemory, Note, Section
 
 APPENDED = "Pages read again in full:"
 LOOKED_INTO = "What was looked into:"
+NOTED = "Notes made when this was read before, with the pages they come from:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +88,17 @@ def render_sections(memory: GistMemory, tags: Tags, sections: Sequence[Section])
     """The top level, and after it sections of a lower one, numbered from 1."""
     lower = [f"{tags.section(k)}\n{s.gist}" for k, s in enumerate(sections, 1)]
     return "\n\n".join([*top(memory, tags), LOOKED_INTO, *lower])
+
+
+def notes(memory: GistMemory, noted: Sequence[Note], *texts: str) -> str:
+    """The notes under tags such as `<Note 1>` that stand in none of the texts around them."""
+    if not noted:
+        return ""
+    within = (memory.document.text, *memory.gists, *(note.text for note in noted), *texts)
+    marks = Marks.absent_from(within, stem="Note ")
+    parts = [NOTED]
+    for number, note in enumerate(noted, 1):
+        pages = ", ".join(map(str, note.pages))
+        place = f" from page{'s' if len(note.pages) > 1 else ''} {pages}" if pages else ""
+        parts.append(f"{marks(number)}{place}\n{note.text}")
+    return "\n\n".join(parts)

@@ -15,7 +15,7 @@ import random
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -23,25 +23,14 @@ from pathlib import Path
 from typing import Any
 
 from reread.errors import LibraryError
-from reread.evidence import Suspicion
-from reread.store import books
+from reread.store import books, values
 from reread.store.books import DocumentCalls, StoredFacts, safe
+from reread.store.items import Items, erase_document
+from reread.store.questions import Questions
 from reread.store.schema import MIGRATIONS
 from reread.store.together import Together
-from reread.types import (
-    Call,
-    Completion,
-    Coverage,
-    Document,
-    Fallback,
-    GistMemory,
-    Page,
-    Paragraph,
-    Section,
-    Settings,
-    Usage,
-    Work,
-)
+from reread.store.vectors import KeptVectors
+from reread.types import Call, Completion, Document, GistMemory, Work
 
 _log = logging.getLogger(__name__)
 
@@ -58,6 +47,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.items, self.vectors, self.questions = Items(self), KeptVectors(self), Questions(self)
         self._lock = threading.RLock()
         self._together = Together(self._writing)
         with self._told():
@@ -114,7 +104,7 @@ class Store:
     def document(self, document_id: str) -> Document | None:
         """The document with this id, None when there is none."""
         row = self._one("SELECT * FROM documents WHERE id = ?", document_id)
-        return _document(row) if row else None
+        return values.document(row) if row else None
 
     def find(self, words: str) -> list[tuple[str, str]]:
         """(id, title) of the documents meant: by id or its beginning, then title, then origin."""
@@ -170,11 +160,20 @@ class Store:
     def remove(self, document_id: str) -> bool:
         """Removes the document and all that rests on it; False when it was not there."""
         with self._writing() as db:
+            db.execute(
+                "DELETE FROM calls WHERE key IN (SELECT key FROM shared WHERE document_id = ?)",
+                (document_id,),
+            )
+            erase_document(db, document_id)
             gone = db.execute("DELETE FROM documents WHERE id = ?", (document_id,)).rowcount
+        self._shred()
+        return bool(gone)
+
+    def _shred(self) -> None:
+        """Leaves nothing of what was removed in the write-ahead log, if nobody reads it."""
         with self._told():
             if not _patiently(self._empty_log, wait_s=5.0):
                 _log.warning("%s is being read; what was removed leaves it afterwards", self.path)
-        return bool(gone)
 
     def _empty_log(self) -> bool:
         """Whether the write-ahead log, which may hold removed text, could be emptied."""
@@ -184,9 +183,14 @@ class Store:
 
     # -- calls ----------------------------------------------------------------------------------
 
-    def calls(self, document_id: str, question: str | None = None) -> DocumentCalls:
-        """The remembered calls about one document, for a reading or a question about it."""
-        return DocumentCalls(self, document_id, question, _now)
+    def calls(
+        self, document_id: str, question: str | None = None, others: Sequence[str] = ()
+    ) -> DocumentCalls:
+        """The remembered calls about one document, for a reading or a question about it.
+
+        `others` are further documents the calls hold text of: removing one removes the calls.
+        """
+        return DocumentCalls(self, document_id, question, tuple(others), _now)
 
     def ledger(self, document_id: str) -> list[Work]:
         """What was done with a document and what it took, in the order it began."""
@@ -215,14 +219,18 @@ class Store:
         model: str,
         done: Completion,
         enter: Callable[[sqlite3.Connection], None],
+        others: Sequence[str] = (),
     ) -> None:
         """Remembers a validated reply and enters it in the ledger, both or neither.
 
-        A document removed meanwhile takes them along.
+        A document removed meanwhile takes them along, be it one of the others.
         """
 
         def write(db: sqlite3.Connection) -> None:
             enter(db)
+            for other in others:
+                if not db.execute("SELECT 1 FROM documents WHERE id = ?", (other,)).fetchone():
+                    return
             db.execute(
                 "INSERT OR REPLACE INTO calls SELECT ?,id,?,?,?,?,?,?,? FROM documents "
                 "WHERE id = ?",
@@ -237,6 +245,10 @@ class Store:
                     _now(),
                     document_id,
                 ),
+            )
+            db.executemany(
+                "INSERT OR IGNORE INTO shared SELECT key, ? FROM calls WHERE key = ?",
+                [(other, key) for other in others],
             )
 
         self._together.write(write)
@@ -268,14 +280,14 @@ class Store:
     def memory(self, key: str, document: Document) -> GistMemory | None:
         """The memory with this key, None when it was never finished."""
         row = self._one("SELECT * FROM memories WHERE key = ?", key)
-        return _memory(row, document) if row else None
+        return values.memory(row, document) if row else None
 
     def memories(self, document: Document) -> list[GistMemory]:
         """All memories of the document, the newest first."""
         rows = self._all(
             "SELECT * FROM memories WHERE document_id = ? ORDER BY at DESC", document.id
         )
-        return [_memory(row, document) for row in rows]
+        return [values.memory(row, document) for row in rows]
 
     def gists(self) -> dict[str, str]:
         """The gists of the newest memory of each document, as one text, by the document's id."""
@@ -414,60 +426,6 @@ def _failure(path: Path, error: Exception) -> LibraryError:
         if any(mark in text for mark in marks):
             return LibraryError(f"the library {path} cannot be used: {reason}", hint=hint)
     return LibraryError(f"the library {path} cannot be used: {error}")
-
-
-def _document(row: Any) -> Document:
-    coverage = json.loads(row[6])
-    return Document(
-        id=row[0],
-        title=row[1],
-        text=row[2],
-        paragraphs=tuple(
-            Paragraph(start=a, end=b, kind=kind, locator=locator)
-            for a, b, kind, locator in json.loads(row[3])
-        ),
-        origin=row[4],
-        media_type=row[5],
-        coverage=Coverage(
-            parts=coverage["parts"],
-            read=coverage["read"],
-            without_text=tuple(coverage["without_text"]),
-            blank=tuple(coverage["blank"]),
-            failed=tuple((part, reason) for part, reason in coverage["failed"]),
-            # older libraries hold documents that say nothing of these
-            recognised=tuple(coverage.get("recognised", ())),
-            left_out=tuple((part, reason) for part, reason in coverage.get("left_out", ())),
-            remedy=coverage.get("remedy", ""),
-        ),
-        references=row[7],
-        words=row[8],
-    )
-
-
-def _memory(row: Any, document: Document) -> GistMemory:
-    return GistMemory(
-        document=document,
-        model=row[2],
-        settings=Settings(**json.loads(row[3])),
-        prompts=tuple(json.loads(row[4])),
-        pages=tuple(
-            Page.of(document, number, start, end, fallback=fallback)
-            for number, (start, end, fallback) in enumerate(json.loads(row[5]), 1)
-        ),
-        gists=tuple(json.loads(row[6])),
-        fallbacks=tuple(Fallback(**f) for f in json.loads(row[7])),
-        usage=_usage(json.loads(row[8])),
-        levels=tuple(
-            tuple(Section(first=a, last=b, gist=g) for a, b, g in level)
-            for level in json.loads(row[10])
-        ),
-        warnings=tuple(Suspicion(page=n, kind=k, text=t) for n, k, t in json.loads(row[11])),
-    )
-
-
-def _usage(data: dict[str, Any]) -> Usage:
-    phases = {name: _usage(part) for name, part in data.pop("phases").items()}
-    return Usage(**data, phases=phases)
 
 
 def _dump(value: Any) -> str:

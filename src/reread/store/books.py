@@ -11,7 +11,7 @@ import re
 import sqlite3
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields
 from typing import Any, Protocol
@@ -37,32 +37,40 @@ class Tables(Protocol):
         model: str,
         done: Completion,
         enter: Callable[[sqlite3.Connection], None],
+        others: Sequence[str] = (),
     ) -> None: ...
 
 
 class DocumentCalls:
     """The calls of one piece of work on a document (`ports.CallCache`); removing it removes them.
 
-    `question` is what was asked, None for a reading.
+    `question` is what was asked, None for a reading. `others` are further documents it is about.
     """
 
     def __init__(
-        self, store: Tables, document_id: str, question: str | None, now: Callable[[], str]
+        self,
+        store: Tables,
+        document_id: str,
+        question: str | None,
+        others: tuple[str, ...],
+        now: Callable[[], str],
     ) -> None:
         self._store = store
         self._document_id = document_id
         self._question = question
+        self._others = others
         self._now = now
         self._work = uuid.uuid4().hex
         self._hits = 0
+        self.keys: dict[str, None] = {}  # those that were asked for, in order
         self._lock = threading.Lock()
 
     def get(self, key: str) -> Completion | None:
         """The remembered reply, None when there is none."""
         known = self._store.get_call(key)
-        if known is not None:
-            with self._lock:
-                self._hits += 1
+        with self._lock:
+            self.keys[key] = None
+            self._hits += known is not None
         return known
 
     def put(self, key: str, call: Call, model: str, completion: Completion) -> None:
@@ -75,6 +83,7 @@ class DocumentCalls:
             model,
             completion,
             lambda db: self._enter(db, model, used),
+            self._others,
         )
 
     def refused(self, call: Call, model: str, completion: Completion) -> None:

@@ -97,6 +97,90 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         )
         """,
     ),
+    (
+        "004-shared-calls",
+        """
+        CREATE TABLE shared (
+            key TEXT NOT NULL REFERENCES calls(key) ON DELETE CASCADE,
+            document_id TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+            PRIMARY KEY (key, document_id)
+        );
+        CREATE INDEX shared_by_document ON shared(document_id)
+        """,
+    ),
     ("005-levels", "ALTER TABLE memories ADD COLUMN levels TEXT NOT NULL DEFAULT '[]'"),
     ("006-warnings", "ALTER TABLE memories ADD COLUMN warnings TEXT NOT NULL DEFAULT '[]'"),
+    (
+        "010-thoughts",
+        # Whatever an item rests on has a smaller number than itself, and numbers are never used
+        # again, so no item can rest on itself. A page's text stays in its document alone.
+        """
+        CREATE TABLE items (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            id TEXT NOT NULL UNIQUE,
+            kind TEXT NOT NULL CHECK (kind IN ('page', 'gist', 'thought')),
+            level REAL NOT NULL,
+            text TEXT NOT NULL,
+            lost INTEGER NOT NULL DEFAULT 0,
+            about TEXT NOT NULL,
+            at TEXT NOT NULL
+        );
+        CREATE INDEX items_by_kind ON items(kind);
+        CREATE TABLE places (
+            item INTEGER NOT NULL REFERENCES items(number) ON DELETE CASCADE,
+            document_id TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+            start INTEGER NOT NULL,
+            end INTEGER NOT NULL,
+            PRIMARY KEY (item, document_id, start)
+        ) WITHOUT ROWID;
+        CREATE INDEX places_by_document ON places(document_id);
+        CREATE TABLE sources (
+            item INTEGER NOT NULL REFERENCES items(number) ON DELETE CASCADE,
+            source INTEGER NOT NULL REFERENCES items(number) ON DELETE CASCADE,
+            PRIMARY KEY (item, source),
+            CHECK (source < item)
+        ) WITHOUT ROWID;
+        CREATE INDEX sources_by_source ON sources(source);
+        CREATE TABLE roots (
+            item INTEGER NOT NULL REFERENCES items(number) ON DELETE CASCADE,
+            page INTEGER NOT NULL REFERENCES items(number) ON DELETE CASCADE,
+            PRIMARY KEY (item, page)
+        ) WITHOUT ROWID;
+        CREATE INDEX roots_by_page ON roots(page);
+        CREATE TABLE embedders (
+            number INTEGER PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE,
+            calibration TEXT
+        );
+        CREATE TABLE vectors (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            item INTEGER NOT NULL REFERENCES items(number) ON DELETE CASCADE,
+            embedder INTEGER NOT NULL REFERENCES embedders(number) ON DELETE CASCADE,
+            part INTEGER NOT NULL,
+            vector BLOB NOT NULL,
+            UNIQUE (item, embedder, part)
+        );
+        CREATE TABLE said_in (
+            item INTEGER NOT NULL REFERENCES items(number) ON DELETE CASCADE,
+            key TEXT NOT NULL,
+            PRIMARY KEY (item, key)
+        ) WITHOUT ROWID;
+        CREATE TABLE asked (
+            key TEXT PRIMARY KEY,
+            document_id TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+            question TEXT NOT NULL,
+            used TEXT NOT NULL,
+            kept TEXT,
+            at TEXT NOT NULL
+        );
+        CREATE INDEX asked_by_document ON asked(document_id);
+        CREATE TABLE comparisons (
+            id TEXT PRIMARY KEY,
+            document_id TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+            record TEXT NOT NULL,
+            vote TEXT,
+            at TEXT NOT NULL
+        )
+        """,
+    ),
 )

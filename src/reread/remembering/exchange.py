@@ -1,0 +1,216 @@
+"""Thoughts from and for other libraries and models, as JSON lines.
+
+A record that comes in is believed no more than an answer of one's own: a thought must stand in
+pages of this library, those it names or those that are found for it. One that stands in none is
+kept as `unsupported`, shown as such, and not used in answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from reread.errors import ModelError, UsageError
+from reread.ports import Retriever
+from reread.reading import quotes
+from reread.remembering.round import Round
+from reread.store import Store
+from reread.store.items import Draft
+from reread.text import clean
+from reread.thoughts import loop
+from reread.thoughts.grounding import Evidence, grounded
+from reread.types import Document, Thought
+
+_MOST_PAGES = 12
+_LONGEST_TEXT = 4_000  # characters of a text that comes in
+
+
+@dataclass(slots=True)
+class Taken:
+    """What became of records: ids of the thoughts kept, and (record, reason) of those that not."""
+
+    sound: list[str] = field(default_factory=list)
+    unsupported: list[str] = field(default_factory=list)
+    known: list[str] = field(default_factory=list)
+    refused: list[tuple[int, str]] = field(default_factory=list)
+
+
+def records(store: Store) -> Iterator[dict[str, Any]]:
+    """Every thought as a record; what it rests on stands before it."""
+    for thought in store.items.thoughts():
+        sources: list[dict[str, Any]] = []
+        for source in thought.sources:
+            if source.startswith("t"):
+                sources.append({"thought": source})
+            elif source.startswith("g"):
+                sources += [_place(store, p) for p in store.items.sources_of(source)]
+            else:
+                sources.append(_place(store, source))
+        yield {
+            "id": thought.id,
+            "thought": thought.text,
+            "question": thought.question,
+            "answer": thought.answer,
+            "level": thought.level,
+            "support": thought.support,
+            "sources": [s for s in sources if s],
+            "made": thought.made,
+            "model": thought.model,
+            "embedder": thought.embedder,
+            "prompts": list(thought.prompts),
+            "at": thought.at,
+        }
+
+
+def _place(store: Store, page: str) -> dict[str, Any]:
+    _, places = store.items.text_of(page)
+    if not places:
+        return {}
+    place = next((p for p in places if p.current), places[0])
+    document = store.document(place.document)
+    title = document.title if document else ""
+    return {
+        "document": place.document,
+        "title": title,
+        "start": place.start,
+        "end": place.end,
+    }
+
+
+def take(
+    store: Store,
+    retriever: Retriever,
+    distiller: Callable[[Document], Round],
+    entries: Iterable[Mapping[str, Any]],
+) -> Taken:
+    """Takes thoughts as they are, and distils questions with answers where the model agrees.
+
+    Args:
+        store: Where they go.
+        retriever: Finds pages for those that name none.
+        distiller: Makes what a question and answer about a document are distilled with.
+        entries: Records with `thought`, or with `question` and `answer`.
+
+    Raises:
+        UsageError: a record is neither; those before it are kept.
+    """
+    taken, names = Taken(), dict[str, int]()
+    for number, entry in enumerate(entries, 1):
+        record = _checked(entry, number)
+        sources = _named(store, entry, names)
+        found = _pages(store, retriever, record["thought"] or record["answer"], sources)
+        if not record["thought"]:
+            record["thought"], reason = _distilled(store, distiller, record, found)
+            if reason:
+                taken.refused.append((number, reason))
+                continue
+        verdict = grounded(record["thought"], record["question"], found)
+        rests = tuple(sorted(verdict.items))
+        before = len(store.items.thoughts())
+        thought, like = _kept(store, retriever, record, rests)
+        if thought is None:
+            taken.refused.append((number, f"it says nothing new ({like})"))
+            continue
+        if isinstance(entry.get("id"), str):
+            names[str(entry["id"])] = store.items.numbers([thought.id])[thought.id]
+        if len(store.items.thoughts()) == before:
+            taken.known.append(thought.id)
+        else:
+            (taken.sound if rests else taken.unsupported).append(thought.id)
+    return taken
+
+
+def _checked(entry: Mapping[str, Any], number: int) -> dict[str, str]:
+    record = {}
+    for key in ("thought", "question", "answer"):
+        value = entry.get(key, "")
+        if not isinstance(value, str):
+            raise UsageError(f"record {number}: {key} is no text")
+        record[key] = " ".join(clean(value)[:_LONGEST_TEXT].split())
+    if not record["thought"] and not (record["question"] and record["answer"]):
+        raise UsageError(
+            f"record {number} holds neither a thought nor a question with its answer",
+            hint='Lines look like {"question": "…", "answer": "…"} or {"thought": "…"}',
+        )
+    return record
+
+
+def _named(store: Store, entry: Mapping[str, Any], names: Mapping[str, int]) -> set[int]:
+    """The items that a record names as its sources and that are here."""
+    found: set[int] = set()
+    listed = entry.get("sources", [])
+    for source in listed if isinstance(listed, list) else []:
+        if not isinstance(source, Mapping):
+            continue
+        if (number := names.get(str(source.get("thought")))) is not None:
+            found.add(number)
+        start, end = source.get("start"), source.get("end")
+        document = store.document(str(source.get("document")))
+        if document and isinstance(start, int) and isinstance(end, int) and 0 <= start < end:
+            found |= set(store.items.pages(document, [(start, min(end, len(document.text)))]))
+    return found
+
+
+def _pages(store: Store, retriever: Retriever, said: str, named: set[int]) -> list[Evidence]:
+    """The items named, or the pages most like what is said."""
+    numbers = named
+    if not named:
+        hits = retriever.nearest(retriever.encode(said, "query"), _MOST_PAGES)
+        numbers = {hit.item for hit in hits}
+    texts = dict(store.vectors.texts(numbers))
+    pages = {n for n, i in store.items.ids(numbers).items() if named or i.startswith("p")}
+    return [Evidence(item=n, text=texts[n]) for n in sorted(pages) if texts.get(n)]
+
+
+def _distilled(
+    store: Store,
+    distiller: Callable[[Document], Round],
+    record: Mapping[str, str],
+    found: list[Evidence],
+) -> tuple[str, str]:
+    """The thought that a question and its answer teach, or why there is none."""
+    ids = store.items.ids([e.item for e in found])
+    places = [p for i in ids.values() for p in store.items.text_of(i)[1]]
+    document = store.document(places[0].document) if places else None
+    if document is None:
+        return "", "no page of this library is like it"
+    shown = [quotes.best(record["answer"], document, p.start, p.end) for p in places]
+    work = distiller(document)
+    try:
+        proposal = loop.propose(
+            work.desk,
+            work.manner,
+            record["question"],
+            record["answer"],
+            "\n\n".join(dict.fromkeys(s for s in shown if s)),
+            found,
+        )
+    except ModelError as error:
+        return "", error.message
+    return proposal.text, proposal.reason
+
+
+def _kept(
+    store: Store, retriever: Retriever, record: Mapping[str, str], sources: tuple[int, ...]
+) -> tuple[Thought | None, str]:
+    encoded = retriever.encode(record["thought"], "passage")
+    epsilon = retriever.epsilon
+    like: list[str] = []
+
+    def redundant() -> bool:
+        hits = retriever.nearest(encoded, 1)
+        if hits and hits[0].score >= epsilon:
+            like.extend(store.items.ids([hits[0].item]).values())
+        return bool(like)
+
+    draft = Draft(
+        text=record["thought"],
+        question=record["question"],
+        answer=record["answer"],
+        sources=sources,
+        about={"made": "imported", "epsilon": epsilon},
+        embedder=retriever.name,
+        vectors=retriever.vectors(encoded),
+    )
+    return store.items.keep(draft, redundant), "".join(like)

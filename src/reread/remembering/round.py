@@ -1,0 +1,298 @@
+"""One question put to one document: recalled for, answered, and learned from.
+
+What the gists lead to and what the thoughts know come into one prompt under one budget. A question
+costs one call more than without thoughts; one that was asked before is answered with the thoughts
+of that time, so all its calls are kept ones. Failing to learn from an answer never loses it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from reread import reading
+from reread.errors import ModelError
+from reread.ports import Hit, Retriever
+from reread.reading import Desk
+from reread.store import Store
+from reread.store.books import DocumentCalls
+from reread.store.items import Draft
+from reread.store.questions import Asked
+from reread.text import sentences
+from reread.thoughts import loop, retrieved
+from reread.thoughts.chunks import chunks
+from reread.thoughts.grounding import Evidence
+from reread.thoughts.settings import Manner
+from reread.types import Answer, Citation, Document, Fallback, GistMemory, Note, Page, Thought
+
+_log = logging.getLogger(__name__)
+
+Hear = Callable[[str], None]
+_PARTIAL = " (Some of what this rests on is gone or has changed since.)"
+_MOST_SHOWN_CHARS = 3_000
+
+
+@dataclass(slots=True, kw_only=True)
+class Round:
+    """What a question is worked on with.
+
+    `calls` sees the key of every call that `desk` makes. `everywhere` recalls thoughts that rest on
+    other documents alone, too. `made` is recorded with the thought.
+    """
+
+    store: Store
+    retriever: Retriever
+    manner: Manner
+    desk: Desk
+    calls: DocumentCalls
+    memory: GistMemory
+    made: str = "asked"
+    everywhere: bool = False
+
+    def ask(self, question: str, options: Sequence[str] = (), hear: Hear | None = None) -> Answer:
+        """The answer, with the thoughts it was made with and the one it left.
+
+        `hear` is told the answer's reply as it comes.
+
+        Raises:
+            Error: as `reading.answer` does.
+        """
+        key = self._key(question, options)
+        before = self.store.questions.asked(key)
+        known = self._still(before) if before else None
+        question = before.question if before else question
+        answer = self._answered(question, options, known, hear)
+        if before and known is not None:
+            return replace(answer, thought_kept=before.kept)
+        if answer.grounded:
+            answer = self._learned(question, answer)
+        asked = Asked(question, answer.thoughts_used, answer.thought_kept)
+        self.store.questions.put_asked(key, self._document.id, asked, list(self.calls.keys))
+        return answer
+
+    def _answered(
+        self, question: str, options: Sequence[str], known: list[Thought] | None, hear: Hear | None
+    ) -> Answer:
+        if self.manner.chunk_tokens:
+            return self._answered_from_chunks(question, known)
+        thoughts = self._recalled(question)[1] if known is None else known
+        notes = loop.within_budget(self.desk, self.manner, [self._note(t) for t in thoughts])
+        return reading.answer(self.desk, self.memory, question, options, hear, notes)
+
+    def _answered_from_chunks(self, question: str, known: list[Thought] | None) -> Answer:
+        """The paper's own way: chunks and thoughts retrieved together, no gists."""
+        pages = chunks(self._document, self.manner.chunk_tokens)
+        self.memory = replace(self.memory, pages=pages, gists=("",) * len(pages))
+        ranked, thoughts = self._recalled(question)
+        if known is not None:  # as then, the pages being as they were
+            thoughts = known
+        by_number = dict(zip(self._numbers(pages), pages, strict=True))
+        notes = {self._numbered([t.id])[t.id]: self._note(t) for t in thoughts}
+        items = [by_number[n] if n in by_number else notes.get(n) for n in ranked]
+        chosen = [item for item in items if item is not None]
+        return retrieved.answer(self.desk, self.manner, self.memory, question, chosen)
+
+    # -- recall ---------------------------------------------------------------------------------
+
+    @property
+    def _document(self) -> Document:
+        return self.memory.document
+
+    def _still(self, before: Asked) -> list[Thought] | None:
+        """The thoughts it was answered with then, None when one of them is not as it was."""
+        found = {t.id: t for t in self._thoughts(self._numbered(before.used).values())}
+        if any(
+            i not in found or found[i].support not in ("sound", "unsupported") for i in before.used
+        ):
+            return None
+        return [found[i] for i in before.used]
+
+    def _recalled(self, question: str) -> tuple[list[int], list[Thought]]:
+        """The items most like the question in their order, and the usable thoughts among them."""
+        numbers = self._numbers(self.memory.pages)
+        self._carry()
+        resting = self.store.items.resting_on(self._document.id)
+        if not (resting or self.everywhere or self.manner.chunk_tokens):
+            return numbers, []  # nothing to recall: nothing is embedded, nothing differs
+        self._add(numbers)
+        among = None if self.everywhere else resting | set(numbers)
+        hits = loop.recall(self.manner, self.retriever, question, among)
+        order = [hit.item for hit in hits]
+        by_id = {t.id: t for t in self._thoughts(order)}
+        ids = self.store.items.ids(order)
+        found = [by_id[ids[n]] for n in order if ids.get(n) in by_id]
+        return order, [t for t in found if t.support in self._usable]
+
+    @property
+    def _usable(self) -> tuple[str, ...]:
+        usable = ("sound", "partial")
+        return usable if self.manner.grounding else (*usable, "unsupported")
+
+    def _carry(self) -> None:
+        """Gives pages of earlier versions that stand unchanged in this one a place in it."""
+        if self._document.origin != "-":
+            versions = self.store.versions(self._document.origin)
+            self.store.items.carry(self._document, [i for i in versions if i != self._document.id])
+
+    def _note(self, thought: Thought) -> Note:
+        mark = _PARTIAL if thought.support == "partial" else ""
+        return Note(
+            id=thought.id, text=thought.text + mark, pages=self._pages_of(thought, self.memory)
+        )
+
+    def _pages_of(self, thought: Thought, memory: GistMemory) -> tuple[int, ...]:
+        """The numbers of the memory's pages that the thought's roots stand on."""
+        spans = [(p.start, p.end) for p in thought.places if p.document == self._document.id]
+        return tuple(
+            page.number
+            for page in memory.pages
+            if any(a < page.end and b > page.start for a, b in spans)
+        )
+
+    def _numbers(self, pages: Sequence[Page]) -> list[int]:
+        return self.store.items.pages(self._document, [(p.start, p.end) for p in pages])
+
+    def _numbered(self, ids: Sequence[str]) -> dict[str, int]:
+        return self.store.items.numbers(ids)
+
+    def _thoughts(self, numbers: Collection[int]) -> list[Thought]:
+        return self.store.items.thoughts(list(numbers), asked_about=self._document.id)
+
+    def _add(self, numbers: Sequence[int]) -> None:
+        named = zip(numbers, self.memory.pages, strict=True)
+        self.retriever.add([(n, p.text.strip()) for n, p in named if p.text.strip()])
+
+    def _key(self, question: str, options: Sequence[str]) -> str:
+        """What makes a question the same one again, its spelling aside."""
+        settings = self.desk.settings
+        plain = " ".join(re.findall(r"\w+", question.casefold()))
+        parts = [
+            self._document.id,
+            hashlib.sha256("\0".join(self.memory.gists).encode()).hexdigest(),
+            [plain, *options],
+            [settings.strategy, settings.max_pages, settings.answer_each_step],
+            [self.desk.profile.name, self.desk.model.name],
+            [self.manner.name, self.retriever.name, self.everywhere],
+            [str(self.desk.prompts[n].id) for n in (self.manner.distil, self.desk.profile.answer)],
+        ]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    # -- learning -------------------------------------------------------------------------------
+
+    def _learned(self, question: str, answer: Answer) -> Answer:
+        """The answer with the thought it left, or with the reason why it left none, if unusual."""
+        evidence, shown = self._evidence(answer)
+        if not evidence or (self.manner.grounding and not shown):
+            return answer
+        beside = "\n".join(answer.memory.gists)
+        try:
+            proposal = loop.propose(
+                self.desk, self.manner, question, answer.text, shown, evidence, beside
+            )
+        except ModelError as error:
+            lost = Fallback(phase="distil", page=0, reason=error.message)
+            return replace(answer, fallbacks=(*answer.fallbacks, lost))
+        if proposal.reason:
+            _log.info("not kept: %s", proposal.reason)
+            return answer
+        sources = set(proposal.sources)
+        if self.manner.grounding:
+            sources |= {e.item for e in evidence if self._cited(e, answer)}
+        kept = self.keep(proposal.text, question, answer.text, tuple(sorted(sources)))
+        return replace(answer, thought_kept=kept.id if kept else None)
+
+    def keep(
+        self, text: str, question: str, answer: str, sources: tuple[int, ...]
+    ) -> Thought | None:
+        """The thought, if it does not stand too far from pages and says something new."""
+        levels = self.store.items.levels(sources)
+        if len(levels) < len(sources):
+            return None
+        thoughts = {self._numbered([t.id])[t.id] for t in self._thoughts(sources)}
+        raw = len(set(sources) - thoughts)
+        if reason := loop.too_far(self.manner, sources, levels, raw):
+            _log.info("not kept: %s", reason)
+            return None
+        encoded = self.retriever.encode(text, "passage")
+        epsilon = self.manner.epsilon or self.retriever.epsilon  # calibrates: not in a transaction
+        vectors = self.retriever.vectors(encoded)
+        among = None if vectors else self._scope()
+        about: dict[str, Any] = {
+            "made": self.made,
+            "model": self.desk.model.name,
+            "manner": self.manner.name,
+            "epsilon": epsilon,
+            "prompts": [str(self.desk.prompts[self.manner.distil].id)],
+        }
+
+        def redundant() -> Hit | None:
+            hits = self.retriever.nearest(encoded, 1, among)
+            about["nearest"] = round(hits[0].score, 4) if hits else 0.0
+            if hits and hits[0].score >= epsilon:
+                _log.info("not kept: as like an item as %.3f", hits[0].score)
+                return hits[0]
+            return None
+
+        draft = Draft(
+            text=text,
+            question=question,
+            answer=answer,
+            sources=sources,
+            about=about,
+            embedder=self.retriever.name,
+            vectors=vectors,
+            said_in=tuple(self.calls.keys),
+        )
+        return self.store.items.keep(draft, redundant)
+
+    def _scope(self) -> set[int]:
+        numbers = set(self._numbers(self.memory.pages))
+        return numbers | self.store.items.resting_on(self._document.id)
+
+    def _evidence(self, answer: Answer) -> tuple[list[Evidence], str]:
+        """What the thought is checked against, and what of it the model is shown."""
+        memory = answer.memory
+        self.memory = memory  # its pages may have been merged to fit
+        numbers = dict(
+            zip((p.number for p in memory.pages), self._numbers(memory.pages), strict=True)
+        )
+        self._add(list(numbers.values()))
+        used = self._thoughts(self._numbered(answer.thoughts_used).values())
+        of_thoughts = [(self._numbered([t.id])[t.id], t) for t in used]
+        pages = {p.number: p for p in memory.pages}
+        found = [Evidence(item=numbers[n], text=pages[n].text) for n in answer.pages_read]
+        found += [Evidence(item=number, text=t.text) for number, t in of_thoughts]
+        if not self.manner.grounding:
+            return found, ""
+        standing = [c for c in answer.citations if c.status != "unverified"]
+        reached = set(answer.pages_read)
+        for number in dict.fromkeys(c.page for c in standing if c.page not in reached):
+            gist = self.store.items.gist(memory.gists[number - 1], [numbers[number]])
+            found.append(Evidence(item=gist, text=pages[number].text))
+        passages = [_around(self._document, c) for c in standing]
+        passages += [t.text for t in used]
+        return found, "\n\n".join(dict.fromkeys(passages))[:_MOST_SHOWN_CHARS] if standing else ""
+
+    def _cited(self, evidence: Evidence, answer: Answer) -> bool:
+        """Whether a quote that stands was found in this page or through this gist."""
+        quoted = [c.quote for c in answer.citations if c.status != "unverified"]
+        return any(q in evidence.text for q in quoted) and not self._is_thought(evidence.item)
+
+    def _is_thought(self, number: int) -> bool:
+        return bool(self.store.items.thoughts([number]))
+
+
+def _around(document: Document, citation: Citation) -> str:
+    """The sentences that a quote stands in, with one before and one after."""
+    low, high = max(0, citation.start - 400), min(len(document.text), citation.end + 400)
+    spans = sentences(document.text, low, high)
+    touched = [k for k, (a, b) in enumerate(spans) if a < citation.end and b > citation.start] or [
+        0
+    ]
+    first, last = max(0, touched[0] - 1), min(len(spans) - 1, touched[-1] + 1)
+    return " ".join(document.text[spans[first][0] : spans[last][1]].split()) if spans else ""

@@ -1,0 +1,31 @@
+"""What is known of embedding models by name, as data (`families.toml`)."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+
+from reread.ports import Side
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Family:
+    """How a model wants to be asked: what stands before a text, and the passages' own model."""
+
+    match: str = ""
+    query: str = ""
+    passage: str = ""
+    passage_model: str | None = None
+
+    def text(self, text: str, side: Side) -> str:
+        """The text as the model wants it."""
+        return (self.query if side == "query" else self.passage) + text
+
+
+def family(model: str) -> Family:
+    """The family of a model's name; a plain one where none is known."""
+    data = tomllib.loads(resources.files(__package__).joinpath("families.toml").read_text("utf-8"))
+    name = model.casefold()
+    found = (Family(**entry) for entry in data["family"] if entry["match"] in name)
+    return next(found, Family())

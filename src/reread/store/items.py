@@ -1,0 +1,469 @@
+"""What is remembered: pages, gists and thoughts as items with sources, in the library's file.
+
+    item ── sources ──> items with smaller numbers          (so nothing rests on itself)
+     └───── roots ────> pages ── places ──> spans of documents
+
+An item's level is the mean of its sources' plus 1, a page's is 1; its roots are the pages that its
+sources lead to. A page is known by its text, so the same page in two documents, or in two versions
+of one, is one item with several places. Whether a thought's evidence still stands is never stored:
+it follows from the places of its roots, so nothing is marked sound by oversight. A document is
+current while its name stands for it; what came by standard input shares its name with everything
+else that did, so there a later text replaces nothing.
+
+Invariant: what is erased takes along, in one transaction, every item that rests on nothing else,
+its vectors, and the kept calls that told of it. What still rests on something else stays, with
+`lost` counting what is gone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from sqlite3 import Connection
+from typing import TYPE_CHECKING, Any
+
+from reread.errors import SourceNotFound, UsageError
+from reread.store.rows import listed, now
+from reread.store.vectors import put_vectors
+from reread.types import Document, Place, Support, Thought
+
+if TYPE_CHECKING:
+    from reread.store import Store
+
+_SHORTEST_PAGE = 40  # characters; a shorter page may stand anywhere by chance
+Pair = tuple[int, str]  # an item's number and id
+_BELOW = {
+    table: f"SELECT x.item, x.{column}, i.id FROM {table} x JOIN items i ON i.number = x.{column} "  # noqa: S608
+    f"WHERE ?1 IS NULL OR x.item IN (SELECT value FROM json_each(?1)) ORDER BY x.item, x.{column}"
+    for table, column in (("sources", "source"), ("roots", "page"))
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Draft:
+    """A thought that may be kept: what it says and what it rests on, by item numbers."""
+
+    text: str
+    question: str
+    answer: str
+    sources: tuple[int, ...]
+    about: Mapping[str, Any] = field(default_factory=dict)
+    embedder: str = "lexical"
+    vectors: Sequence[bytes] = ()
+    said_in: tuple[str, ...] = ()
+
+
+class Items:
+    """The items of an open library file."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    # -- pages and gists ------------------------------------------------------------------------
+
+    def pages(self, document: Document, spans: Sequence[tuple[int, int]]) -> list[int]:
+        """The numbers of the pages that stand at these spans, made where they are new."""
+        ids = [page_id(document.text[a:b]) for a, b in spans]
+        known = self._placed(document.id)
+        if all((i, a) in known for i, (a, _) in zip(ids, spans, strict=True)):
+            return [known[i, a] for i, (a, _) in zip(ids, spans, strict=True)]
+        with self._store._writing() as db:
+            if not db.execute("SELECT 1 FROM documents WHERE id = ?", (document.id,)).fetchone():
+                raise SourceNotFound(f"{document.title!r} is no longer in the library")
+            numbers = [_page(db, i) for i in ids]
+            db.executemany(
+                "INSERT OR IGNORE INTO places VALUES (?,?,?,?)",
+                [(n, document.id, a, b) for n, (a, b) in zip(numbers, spans, strict=True)],
+            )
+        return numbers
+
+    def gist(self, text: str, sources: Sequence[int]) -> int:
+        """The number of the gist of these sources, pages or other gists; made where it is new."""
+        gist_id = "g" + _digest(text, *map(str, sorted(sources)))
+        with self._store._writing() as db:
+            return number_of(db, gist_id) or _insert(db, gist_id, "gist", text, sources, {})
+
+    def carry(self, document: Document, earlier: Iterable[str]) -> int:
+        """How many pages of earlier versions stand unchanged in this one, and so keep their place.
+
+        `earlier` are the ids of the documents that its name stood for before.
+        """
+        found: list[tuple[int, str, int, int]] = []
+        for document_id in earlier:
+            other = self._store.document(document_id)
+            rows = self._store._all(
+                "SELECT item, start, end FROM places p WHERE document_id = ? AND NOT EXISTS "
+                "(SELECT 1 FROM places q WHERE q.item = p.item AND q.document_id = ?)",
+                document_id,
+                document.id,
+            )
+            for item, start, end in rows if other else ():
+                text = other.text[start:end].strip() if other else ""
+                at = document.text.find(text) if len(text) >= _SHORTEST_PAGE else -1
+                if at >= 0 and _whole(document.text, at, at + len(text)):
+                    found.append((item, document.id, at, at + len(text)))
+        if found:
+            with self._store._writing() as db:
+                known = db.execute("SELECT 1 FROM documents WHERE id = ?", (document.id,))
+                if known.fetchone():
+                    db.executemany("INSERT OR IGNORE INTO places VALUES (?,?,?,?)", found)
+        return len(found)
+
+    def _placed(self, document_id: str) -> dict[tuple[str, int], int]:
+        rows = self._store._all(
+            "SELECT i.id, p.start, i.number FROM places p JOIN items i ON i.number = p.item "
+            "WHERE p.document_id = ?",
+            document_id,
+        )
+        return {(i, start): number for i, start, number in rows}
+
+    # -- thoughts -------------------------------------------------------------------------------
+
+    def keep(self, draft: Draft, refused: Callable[[], Any] = lambda: None) -> Thought | None:
+        """The thought, kept; None when `refused`, asked inside the transaction, says why not.
+
+        None too when something it rests on was forgotten meanwhile. One that is there already
+        word for word is returned as it is.
+        """
+        sources = self.ids(draft.sources).values()
+        thought_id = "t" + _digest(draft.text, draft.question, *sorted(sources))
+        with self._store._writing() as db:
+            number = number_of(db, thought_id)
+            if number is None:
+                there = [n for n in set(draft.sources) if _there(db, n)]
+                if len(there) < len(set(draft.sources)) or refused():
+                    return None
+                number = _insert_thought(db, thought_id, draft, draft.sources)
+            tell(db, [number], draft.said_in)
+        return self.thought(thought_id)
+
+    def thought(self, thought_id: str) -> Thought:
+        """The thought with this id, or the one whose id begins so.
+
+        Raises:
+            SourceNotFound: there is none.
+            UsageError: several begin so.
+        """
+        begins = thought_id.replace("%", "").replace("_", "") + "%"
+        rows = self._store._all(
+            "SELECT number, id FROM items WHERE kind = 'thought' AND id LIKE ? LIMIT 9", begins
+        )
+        exact = [row for row in rows if row[1] == thought_id] or rows
+        if not exact or len(thought_id) < 2:
+            raise SourceNotFound(f"there is no thought {thought_id!r}", hint="See `thoughts list`")
+        if len(exact) > 1:
+            raise UsageError(f"{thought_id!r} could mean {len(exact)} thoughts", hint="Say more")
+        return self.thoughts([exact[0][0]])[0]
+
+    def thoughts(
+        self, numbers: Collection[int] | None = None, *, asked_about: str = ""
+    ) -> list[Thought]:
+        """These thoughts, or all, in the order they came.
+
+        The document `asked_about` counts as current whatever its name stands for by now.
+        """
+        wanted = None if numbers is None else listed(numbers)
+        chosen = self._store._all(
+            "SELECT * FROM items WHERE kind = 'thought' "
+            "AND (?1 IS NULL OR number IN (SELECT value FROM json_each(?1))) ORDER BY number",
+            wanted,
+        )
+        sources = self._below("sources", wanted)
+        roots = self._below("roots", wanted)
+        pages = {page for pairs in roots.values() for page, _ in pairs}
+        places = self._places(pages, asked_about)
+        return [
+            _thought(row, sources.get(row[0], []), roots.get(row[0], []), places) for row in chosen
+        ]
+
+    def resting_on(self, document_id: str) -> set[int]:
+        """The numbers of the thoughts with a root in this document."""
+        rows = self._store._all(
+            "SELECT DISTINCT r.item FROM places p JOIN roots r ON r.page = p.item "
+            "JOIN items i ON i.number = r.item WHERE p.document_id = ? AND i.kind = 'thought'",
+            document_id,
+        )
+        return {number for (number,) in rows}
+
+    def numbers(self, ids: Collection[str]) -> dict[str, int]:
+        """The number of each of these ids that is there."""
+        return dict(
+            self._store._all(
+                "SELECT id, number FROM items WHERE id IN (SELECT value FROM json_each(?))",
+                listed(ids),
+            )
+        )
+
+    def ids(self, numbers: Collection[int]) -> dict[int, str]:
+        """The id of each of these numbers that is there."""
+        return dict(
+            self._store._all(
+                "SELECT number, id FROM items WHERE number IN (SELECT value FROM json_each(?))",
+                listed(numbers),
+            )
+        )
+
+    def text_of(self, item_id: str) -> tuple[str, list[Place]]:
+        """What an item says, and where it stands if it is a page."""
+        numbers = self.numbers([item_id])
+        text = dict(self._store.vectors.texts(set(numbers.values())))
+        places = self._places(set(numbers.values()), "")
+        number = numbers.get(item_id, 0)
+        return text.get(number) or "", places.get(number, [])
+
+    def sources_of(self, item_id: str) -> list[str]:
+        """The ids of the direct sources of an item."""
+        pairs = self._below("sources", listed(self.numbers([item_id]).values()))
+        return [source for group in pairs.values() for _, source in group]
+
+    def levels(self, numbers: Collection[int]) -> dict[int, float]:
+        """The level of each of these items that is there."""
+        return dict(
+            self._store._all(
+                "SELECT number, level FROM items WHERE number IN (SELECT value FROM json_each(?))",
+                listed(numbers),
+            )
+        )
+
+    def level_of(self, item_id: str) -> float:
+        """The level of an item; 1 where it is not there."""
+        row = self._store._one("SELECT level FROM items WHERE id = ?", item_id)
+        return float(row[0]) if row else 1.0
+
+    def _below(self, table: str, wanted: str | None) -> dict[int, list[Pair]]:
+        """The (number, id) of what each item rests on, by the item's number."""
+        found: dict[int, list[Pair]] = {}
+        for item, number, item_id in self._store._all(_BELOW[table], wanted):
+            found.setdefault(item, []).append((number, item_id))
+        return found
+
+    def _places(self, pages: Collection[int], asked_about: str) -> dict[int, list[Place]]:
+        rows = self._store._all(
+            "SELECT p.item, p.document_id, p.start, p.end, (d.origin = '-' OR d.id = ? OR EXISTS "
+            "(SELECT 1 FROM aliases a WHERE a.document_id = d.id)) "
+            "FROM places p JOIN documents d ON d.id = p.document_id "
+            "WHERE p.item IN (SELECT value FROM json_each(?)) ORDER BY d.added_at DESC, p.start",
+            asked_about,
+            listed(pages),
+        )
+        found: dict[int, list[Place]] = {}
+        for item, document, start, end, current in rows:
+            place = Place(document=document, start=start, end=end, current=bool(current))
+            found.setdefault(item, []).append(place)
+        return found
+
+    # -- forgetting -----------------------------------------------------------------------------
+
+    def forget(self, thought_ids: Sequence[str]) -> list[str]:
+        """The ids of all thoughts that are gone now: these, and those that rested on them alone."""
+        numbers = self.numbers(thought_ids)
+        with self._store._writing() as db:
+            gone = _erase(db, numbers.values())
+        self._store._shred()
+        return gone
+
+    def edit(self, thought: Thought, draft: Draft) -> Thought:
+        """The thought with other words, under another id; what rested on the old words lost them.
+
+        Raises:
+            UsageError: the new words are the old ones.
+        """
+        if draft.text == thought.text:
+            raise UsageError("the thought says that already", hint="Give other words")
+        old = self.numbers([thought.id])
+        with self._store._writing() as db:
+            sources = [
+                row[0]
+                for number in old.values()
+                for row in db.execute("SELECT source FROM sources WHERE item = ?", (number,))
+            ]
+            thought_id = "t" + _digest(draft.text, draft.question, *sorted(thought.sources))
+            number = number_of(db, thought_id) or _insert_thought(db, thought_id, draft, sources)
+            db.execute("UPDATE items SET lost = ? WHERE number = ?", (thought.lost, number))
+            _erase(db, old.values())
+        self._store._shred()
+        return self.thought(thought_id)
+
+
+# -- inside a transaction -----------------------------------------------------------------------
+
+
+def erase_document(db: Connection, document_id: str) -> list[str]:
+    """Removes what rests on this document alone; returns the ids of the thoughts that are gone."""
+    db.execute("DELETE FROM places WHERE document_id = ?", (document_id,))
+    pages = db.execute(
+        "SELECT number FROM items i WHERE kind = 'page' AND NOT EXISTS "
+        "(SELECT 1 FROM places p WHERE p.item = i.number)"
+    )
+    return _erase(db, [number for (number,) in pages.fetchall()])
+
+
+def _erase(db: Connection, numbers: Iterable[int]) -> list[str]:
+    """Erases items and what rested on them alone; the ids of the thoughts among them."""
+    gone: list[str] = []
+    above: set[int] = set()
+    left = set(numbers)
+    while left:
+        number = min(left)
+        left.discard(number)
+        row = db.execute("SELECT id, kind FROM items WHERE number = ?", (number,)).fetchone()
+        if row is None:
+            continue
+        upward = [item for (item,) in db.execute(_UPWARD, (number,))]
+        above.update(upward)
+        db.executemany("UPDATE items SET lost = lost + 1 WHERE number = ?", [(n,) for n in upward])
+        _drop_told(db, number, row[0])
+        db.execute("DELETE FROM items WHERE number = ?", (number,))
+        if row[1] == "thought":
+            gone.append(row[0])
+        sourceless = "SELECT 1 FROM sources WHERE item = ?"
+        left.update(n for n in upward if not db.execute(sourceless, (n,)).fetchone())
+    for number in sorted(above):  # what is below comes first
+        _derive(db, number)
+    return gone
+
+
+_UPWARD = """
+    WITH RECURSIVE up(item) AS (
+        SELECT item FROM sources WHERE source = ?
+        UNION SELECT s.item FROM sources s JOIN up ON s.source = up.item
+    ) SELECT item FROM up
+"""
+
+
+def _derive(db: Connection, number: int) -> None:
+    """Level and roots of an item from its sources; nothing where it is gone."""
+    rows = db.execute(
+        "SELECT i.number, i.kind, i.level FROM sources s JOIN items i ON i.number = s.source "
+        "WHERE s.item = ?",
+        (number,),
+    ).fetchall()
+    if not rows:
+        return
+    level = math.fsum(row[2] for row in rows) / len(rows) + 1
+    db.execute("UPDATE items SET level = ? WHERE number = ?", (level, number))
+    db.execute("DELETE FROM roots WHERE item = ?", (number,))
+    db.execute(
+        "INSERT OR IGNORE INTO roots SELECT s.item, s.source FROM sources s JOIN items i ON "
+        "i.number = s.source WHERE s.item = ? AND i.kind = 'page'",
+        (number,),
+    )
+    db.execute(
+        "INSERT OR IGNORE INTO roots SELECT s.item, r.page FROM sources s JOIN roots r ON "
+        "r.item = s.source WHERE s.item = ?",
+        (number,),
+    )
+
+
+def _insert(
+    db: Connection, item_id: str, kind: str, text: str, sources: Iterable[int], about: object
+) -> int:
+    cursor = db.execute(
+        "INSERT INTO items (id, kind, level, text, about, at) VALUES (?,?,1,?,?,?)",
+        (item_id, kind, text, json.dumps(about, ensure_ascii=False), now()),
+    )
+    number = int(cursor.lastrowid or 0)
+    pairs = [(number, source) for source in sorted(set(sources))]
+    db.executemany("INSERT INTO sources VALUES (?,?)", pairs)
+    _derive(db, number)
+    db.execute(  # what rests on something that lost a source is no sounder than that
+        "UPDATE items SET lost = (SELECT COUNT(*) FROM sources s JOIN items i ON "
+        "i.number = s.source WHERE s.item = ? AND i.lost > 0) WHERE number = ?",
+        (number, number),
+    )
+    return number
+
+
+def _insert_thought(db: Connection, thought_id: str, draft: Draft, sources: Iterable[int]) -> int:
+    own = {"question": draft.question, "answer": draft.answer, "embedder": draft.embedder}
+    number = _insert(db, thought_id, "thought", draft.text, sources, {**draft.about, **own})
+    rows = [(number, part, vector) for part, vector in enumerate(draft.vectors)]
+    put_vectors(db, draft.embedder, rows)
+    return number
+
+
+def _page(db: Connection, item_id: str) -> int:
+    return number_of(db, item_id) or _insert(db, item_id, "page", "", (), {})
+
+
+def _there(db: Connection, number: int) -> bool:
+    return bool(db.execute("SELECT 1 FROM items WHERE number = ?", (number,)).fetchone())
+
+
+def number_of(db: Connection, item_id: str) -> int | None:
+    """The number of the item with this id, None when it is not there."""
+    row = db.execute("SELECT number FROM items WHERE id = ?", (item_id,)).fetchone()
+    return int(row[0]) if row else None
+
+
+def tell(db: Connection, numbers: Iterable[int], keys: Iterable[str]) -> None:
+    """Records that the kept calls with these keys hold or may hold what these items say."""
+    pairs = [(number, key) for number in numbers for key in keys]
+    db.executemany("INSERT OR IGNORE INTO said_in VALUES (?,?)", pairs)
+
+
+def drop_calls(db: Connection, keys: Iterable[str]) -> None:
+    """Removes kept calls."""
+    db.executemany("DELETE FROM calls WHERE key = ?", [(key,) for key in keys])
+
+
+def _drop_told(db: Connection, number: int, item_id: str) -> None:
+    """Removes whatever else holds what an item says: calls, answers, comparisons."""
+    keys = db.execute("SELECT key FROM said_in WHERE item = ?", (number,)).fetchall()
+    drop_calls(db, [key for (key,) in keys])
+    within = f'%"{item_id}"%'
+    db.execute("DELETE FROM asked WHERE kept = ? OR used LIKE ?", (item_id, within))
+    db.execute("DELETE FROM comparisons WHERE record LIKE ?", (within,))
+
+
+def page_id(text: str) -> str:
+    """The id of the page that says this: the same wherever it stands."""
+    return "p" + _digest(text.strip())
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _whole(text: str, start: int, end: int) -> bool:
+    """Whether the span begins and ends where no word runs on."""
+    before, after = text[start - 1 : start], text[end : end + 1]
+    return not (before.isalnum() and text[start].isalnum()) and not (
+        after.isalnum() and text[end - 1].isalnum()
+    )
+
+
+def _thought(
+    row: Any,
+    sources: Sequence[Pair],
+    roots: Sequence[Pair],
+    places: Mapping[int, list[Place]],
+) -> Thought:
+    about = json.loads(row[6])
+    standing = [any(p.current for p in places.get(page, [])) for page, _ in roots]
+    support: Support = "sound" if not row[5] else "partial"
+    if not roots:
+        support = "unsupported" if not row[5] else "stale"
+    elif not all(standing):
+        support = "partial" if any(standing) else "stale"
+    return Thought(
+        id=row[1],
+        text=row[4],
+        question=about["question"],
+        answer=about["answer"],
+        level=row[3],
+        sources=tuple(item_id for _, item_id in sources),
+        roots=tuple(item_id for _, item_id in roots),
+        places=tuple(place for page, _ in roots for place in places.get(page, [])),
+        support=support,
+        lost=row[5],
+        made=about.get("made", "asked"),
+        model=about.get("model", ""),
+        embedder=about.get("embedder", ""),
+        prompts=tuple(about.get("prompts", ())),
+        nearest=about.get("nearest", 0.0),
+        at=row[7],
+    )

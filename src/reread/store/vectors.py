@@ -1,0 +1,98 @@
+"""Vectors of items, kept by embedder: those of different embedders never meet.
+
+What is erased loses its vectors with it, since a vector tells of its text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from sqlite3 import Connection
+from typing import TYPE_CHECKING, Any
+
+from reread.ports import Vectors
+from reread.store.rows import listed
+
+if TYPE_CHECKING:
+    from reread.store import Store
+
+
+class KeptVectors:
+    """The vectors of an open library file (`ports.VectorStore`)."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def vectors(self, embedder: str, after: int) -> Vectors:
+        rows = self._store._all(
+            "SELECT v.number, v.item, v.vector FROM vectors v JOIN embedders e ON "
+            "e.number = v.embedder WHERE e.name = ? AND v.number > ? ORDER BY v.number",
+            embedder,
+            after,
+        )
+        last = rows[-1][0] if rows else after
+        return Vectors(items=[r[1] for r in rows], data=[r[2] for r in rows], last=last)
+
+    def put_vectors(self, embedder: str, rows: Sequence[tuple[int, int, bytes]]) -> None:
+        with self._store._writing() as db:
+            put_vectors(db, embedder, rows)
+
+    def with_vectors(self, embedder: str, items: Sequence[int]) -> set[int]:
+        rows = self._store._all(
+            "SELECT DISTINCT item FROM vectors v JOIN embedders e ON e.number = v.embedder "
+            "WHERE e.name = ? AND item IN (SELECT value FROM json_each(?))",
+            embedder,
+            listed(items),
+        )
+        return {item for (item,) in rows}
+
+    def existing(self, items: Collection[int]) -> set[int]:
+        rows = self._store._all(
+            "SELECT number FROM items WHERE number IN (SELECT value FROM json_each(?))",
+            listed(items),
+        )
+        return {number for (number,) in rows}
+
+    def calibration(self, embedder: str) -> dict[str, Any] | None:
+        row = self._store._one("SELECT calibration FROM embedders WHERE name = ?", embedder)
+        return dict(json.loads(row[0])) if row and row[0] else None
+
+    def put_calibration(self, embedder: str, calibration: dict[str, Any]) -> None:
+        with self._store._writing() as db:
+            number = _embedder(db, embedder)
+            values = (json.dumps(calibration), number)
+            db.execute("UPDATE embedders SET calibration = ? WHERE number = ?", values)
+
+    def sample(self, most: int) -> list[str]:
+        rows = self._store._all(
+            "SELECT substr(d.text, p.start + 1, p.end - p.start) FROM places p JOIN documents d "
+            "ON d.id = p.document_id JOIN items i ON i.number = p.item GROUP BY i.number "
+            "ORDER BY i.id LIMIT ?",
+            most,
+        )
+        return [text for (text,) in rows]
+
+    def texts(self, among: Collection[int] | None) -> list[tuple[int, str]]:
+        return self._store._all(
+            "SELECT number, CASE kind WHEN 'page' THEN (SELECT substr(d.text, p.start + 1, "
+            "p.end - p.start) FROM places p JOIN documents d ON d.id = p.document_id "
+            "WHERE p.item = number LIMIT 1) ELSE text END FROM items "
+            "WHERE ?1 IS NULL OR number IN (SELECT value FROM json_each(?1))",
+            None if among is None else listed(among),
+        )
+
+
+def put_vectors(db: Connection, embedder: str, rows: Sequence[tuple[int, int, bytes]]) -> None:
+    """Keeps (item, part, vector) of items that are still there."""
+    if rows:
+        number = _embedder(db, embedder)
+        db.executemany(
+            "INSERT OR IGNORE INTO vectors (item, embedder, part, vector) "
+            "SELECT number, ?, ?, ? FROM items WHERE number = ?",
+            [(number, part, vector, item) for item, part, vector in rows],
+        )
+
+
+def _embedder(db: Connection, name: str) -> int:
+    db.execute("INSERT OR IGNORE INTO embedders (name) VALUES (?)", (name,))
+    return int(db.execute("SELECT number FROM embedders WHERE name = ?", (name,)).fetchone()[0])

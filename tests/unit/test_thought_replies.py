@@ -1,0 +1,68 @@
+"""What a model's reply to a request for a thought means."""
+
+from __future__ import annotations
+
+import pytest
+
+from making import said
+from reread.errors import MalformedReply
+from reread.thoughts.replies import Distilled, distilled, questions
+
+
+@pytest.mark.parametrize(
+    ("reply", "text", "confident"),
+    [
+        (
+            '{"thought": "The lamp was lit in 1862.", "confidence": 1}',
+            "The lamp was lit in 1862.",
+            True,
+        ),
+        ('{"thought": "The lamp was lit.", "confidence": 0}', "The lamp was lit.", False),
+        ('{"thought": "The lamp was lit.", "confidence": "1"}', "The lamp was lit.", True),
+        ('{"thought": "The lamp was lit.", "confidence": true}', "The lamp was lit.", True),
+        ('{"thought": "The lamp was lit.", "confidence": "high"}', "The lamp was lit.", False),
+        ('{"thought": "The lamp was lit.", "confidence": 0.9}', "The lamp was lit.", False),
+        ('{"thought": "The lamp was lit."}', "The lamp was lit.", False),
+        ('{"thought": "", "confidence": 1}', "", False),
+        (
+            '```json\n{"thought": "The lamp was lit.", "confidence": 1}\n```',
+            "The lamp was lit.",
+            True,
+        ),
+        ("Thought: The lamp was lit.\nConfidence: 1", "The lamp was lit.", True),
+        ("The lamp was lit.\n**Confidence:** 1", "The lamp was lit.", True),
+        ("The lamp was lit.\nConfidence: 0", "The lamp was lit.", False),
+        ("The lamp was lit.\nConfidence: perhaps", "The lamp was lit.", False),
+        ("The lamp was lit.\nConfidence:", "The lamp was lit.", False),
+        ("The lamp was lit.", "The lamp was lit.", False),
+        ('{"thought": "None", "confidence": 1}', "None", False),
+        ('{"thought": "I\'m sorry, but no.", "confidence": 1}', "I'm sorry, but no.", False),
+    ],
+)
+def test_a_thought_and_its_confidence(reply: str, text: str, confident: bool) -> None:
+    assert distilled(said(reply)) == Distilled(text, confident)
+
+
+@pytest.mark.parametrize("reply", ["", "  \n", "---", "[]"])
+def test_no_thought_at_all_is_malformed(reply: str) -> None:
+    with pytest.raises(MalformedReply):
+        distilled(said(reply))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Who lit the lamp?\nWhen was it lit?\nWho lit the lamp?",
+        "1. Who lit the lamp?\n2) When was it lit?",
+        'Here are some:\n- "Who lit the lamp?"\n- When was it lit?',
+        '{"questions": ["Who lit the lamp?", "When was it lit?"]}',
+    ],
+)
+def test_questions_come_each_once(reply: str) -> None:
+    assert questions(said(reply), 5) == ["Who lit the lamp?", "When was it lit?"]
+    assert questions(said(reply), 1) == ["Who lit the lamp?"]
+
+
+def test_a_reply_without_a_question_is_malformed() -> None:
+    with pytest.raises(MalformedReply):
+        questions(said("I cannot."), 3)
