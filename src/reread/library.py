@@ -222,7 +222,7 @@ class Library(Workshop):
         *,
         options: Sequence[str] = (),
         now: bool = False,
-        thoughts: bool | str = True,
+        thoughts: bool | str | None = None,
         **settings: Any,
     ) -> Answer:
         """The answer to a question about a document, which is read first if it must be.
@@ -238,8 +238,8 @@ class Library(Workshop):
             options: The options of a multiple-choice question.
             now: Whether a document that was not read yet is answered about at once, from the pages
                 that share words with the question. The answer's memory is then `provisional`.
-            thoughts: Whether thoughts are used and left; a name such as `paper` says in which
-                manner.
+            thoughts: Whether thoughts are used and left; None for what suits the model, and a name
+                such as `paper` says in which manner.
             settings: Fields of `Settings`, such as `strategy` and `max_pages`.
 
         Raises:
@@ -254,7 +254,7 @@ class Library(Workshop):
         *,
         options: Sequence[str] = (),
         now: bool = False,
-        thoughts: bool | str = True,
+        thoughts: bool | str | None = None,
         **settings: Any,
     ) -> Iterator[Piece | Answer]:
         """The pieces of an answer's text as they come, and at last the same answer as by `ask`.
@@ -282,7 +282,7 @@ class Library(Workshop):
         hear: Callable[[str], None] | None = None,
         *,
         now: bool,
-        thoughts: bool | str,
+        thoughts: bool | str | None,
     ) -> Answer:
         meter = Meter()
         question, options = clean(question), [clean(option) for option in options]
@@ -303,8 +303,9 @@ class Library(Workshop):
         def answered() -> Answer:
             desk = self._desk(memory.document, settings, model, meter)
             # Several documents at once, and one that was not read, have no items to rest on yet.
-            if thoughts and not (isinstance(memory, Collection) or memory.provisional):
-                manner = thoughts if isinstance(thoughts, str) else "default"
+            how = desk.profile.thoughts if thoughts is None else thoughts
+            if how and not (isinstance(memory, Collection) or memory.provisional):
+                manner = how if isinstance(how, str) else "default"
                 return self.thoughts.ask(memory, question, options, manner, desk, calls, hear)
             desk = reading.by_words(desk) if memory.provisional else desk
             return reading.answer(desk, memory, question, options, hear)

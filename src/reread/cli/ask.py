@@ -45,8 +45,11 @@ def ask(
     ] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Say how the answer came about.")] = False,
     thoughts: Annotated[
-        str, typer.Option("--thoughts", help="How thoughts are used: default or paper.")
-    ] = "default",
+        Optional[str],
+        typer.Option(
+            "--thoughts", help="Use and leave thoughts: default or paper.", show_default="profile"
+        ),
+    ] = None,
     compare: Annotated[
         bool, typer.Option("--compare", help="Answer with and without thoughts, and vote.")
     ] = False,
