@@ -30,14 +30,11 @@ class Profile:
     or a name absent from its block is refused. `layout` says where opened pages stand: `in-place`
     of their gists, or `appended` after all gists. `look_up` is `model`, `lexical` or `both`. With
     `merge` pages are joined before gists get levels (Appendix I). With `by_kind` gists keep what
-    matters in the document's kind (Appendix G.2). `sampling` are parameters for
-    gisting beyond the common ones. With `warm` reading ends with one look-up, so that a back end
-    which keeps evaluated prompts has the gists ready for questions. With `read_support` a page
-    whose gist alone supports an answer is read, while pages may be, and the question asked again.
     matters in the document's kind (Appendix G.2). With `thoughts` questions use thoughts and leave
     them, unless told otherwise. `sampling` are parameters for gisting beyond the common ones. With
     `warm` reading ends with one look-up, so that a back end which keeps evaluated prompts has the
-    gists ready for questions.
+    gists ready for questions. With `read_support` a page whose gist alone supports an answer is
+    read, while pages may be, and the question asked again.
     """
 
     name: str
