@@ -311,7 +311,8 @@ class Library(Workshop):
             return reading.answer(desk, memory, question, options, hear)
 
         answer = self._done(self._replanned(answered), calls)
-        answer = replace(answer, usage=meter.usage())
+        trace = replace(answer.trace, calls=meter.calls())
+        answer = replace(answer, usage=meter.usage(), trace=trace)
         if isinstance(memory, Collection):
             found = tuple(reading.traced_back(memory, c) for c in answer.citations)
             return replace(answer, citations=found)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from reread.evidence import Sentence, Suspicion, Trace
 from reread.text import count_words
 
 ParagraphKind = Literal[
@@ -347,7 +348,8 @@ class GistMemory:
     over pages, sections over those, and so on; each level covers all pages. `provisional` is True
     of a document that was not read: it has pages, but no gists. `settings` are the
     resolved ones, without None for what reading needed; `prompts` are the ids of the prompts used,
-    `fallbacks` the steps where a model's reply could not be used.
+    `fallbacks` the steps where a model's reply could not be used, `warnings` what in the document
+    looks like an attack on the reader.
     """
 
     document: Document
@@ -359,6 +361,7 @@ class GistMemory:
     provisional: bool = False
     prompts: tuple[str, ...] = ()
     fallbacks: tuple[Fallback, ...] = ()
+    warnings: tuple[Suspicion, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
     @property
@@ -448,10 +451,11 @@ class Note:
 class Answer:
     """An answer and what it rests on.
 
-    `grounded` is False when the model found that the document does not say. `pages_read` are the
-    numbers of the pages read again in full, in document order. `choice` is the index of the chosen
-    option of a multiple-choice question. `compression_rate` compares the words of the final
-    context with those of the document, in percent.
+    `grounded` is False when the model found that the document does not say, and when nothing that
+    was read supports what it says; then nothing is cited. `sentences` says for each sentence what
+    it rests on. `pages_read` are the numbers of the pages read again in full, in document order.
+    `choice` is the index of the chosen option of a multiple-choice question. `compression_rate`
+    compares the words of the final context with those of the document, in percent.
     """
 
     text: str
@@ -464,9 +468,16 @@ class Answer:
     compression_rate: float = 0.0
     thoughts_used: tuple[str, ...] = ()
     thought_kept: str | None = None
+    sentences: tuple[Sentence, ...] = ()
+    trace: Trace = field(default_factory=Trace)
     fallbacks: tuple[Fallback, ...] = ()
     usage: Usage = field(default_factory=Usage)
     model: str = ""
+
+    @property
+    def warnings(self) -> tuple[Suspicion, ...]:
+        """What in the document looks like an attack on the reader."""
+        return self.memory.warnings
 
     @property
     def document(self) -> Document:

@@ -7,19 +7,24 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from reread.estimating import Estimate
+from reread.evidence import Suspicion
 from reread.types import Answer, Citation, Collection, Document, GistMemory, Thought, Usage, Work
 
 if TYPE_CHECKING:
     from reread.remembering import Root
 
 
-def answer(a: Answer) -> dict[str, Any]:
-    """The object that `reread ask --json` prints; page numbers count from 1."""
+def answer(a: Answer, *, trace: bool = False) -> dict[str, Any]:
+    """The object that `reread ask --json` prints, with its trace where asked for.
+
+    Page numbers count from 1.
+    """
     return {
         "answer": a.text,
         "grounded": a.grounded,
+        "sentences": [asdict(s) | {"citations": list(s.citations)} for s in a.sentences],
         "strategy": a.strategy,
-        "citations": [_citation(c) for c in a.citations],
+        "citations": [_of_document(c) for c in a.citations],
         "pages_read": [number for _, number in _read(a)],
         "thoughts_used": list(a.thoughts_used),
         "thought_kept": a.thought_kept,
@@ -28,15 +33,36 @@ def answer(a: Answer) -> dict[str, Any]:
         "usage": usage(a.usage),
         "model": a.model,
         "coverage": asdict(a.document.coverage),
+        "warnings": [_of_document(w) for w in a.warnings],
         **({"documents": _documents(a)} if isinstance(a.memory, Collection) else {}),
         **({"provisional": True} if a.memory.provisional else {}),
         **({"choice": a.choice} if a.choice is not None else {}),
         **({"fallbacks": [asdict(f) for f in a.fallbacks]} if a.fallbacks else {}),
+        **({"trace": _trace(a)} if trace else {}),
     }
 
 
-def _citation(c: Citation) -> dict[str, Any]:
-    """A citation; the document is named where there are several."""
+def _trace(a: Answer) -> dict[str, Any]:
+    """How an answer came about; spans are [first, last] pages, numbered through all documents."""
+    t = a.trace
+    return {
+        "gists": [list(span) for span in t.gists],
+        "sections": [list(span) for span in t.sections],
+        "opened": [_place(a, o.page) | {"by": list(o.by)} for o in t.opened],
+        "calls": [asdict(c) | {"seconds": round(c.seconds, 3)} for c in t.calls],
+    }
+
+
+def _place(a: Answer, number: int) -> dict[str, Any]:
+    """A page by its number, of its document where there are several."""
+    if not isinstance(a.memory, Collection):
+        return {"page": number}
+    member, own = a.memory.located(number)
+    return {"page": own, "document": member.document.id}
+
+
+def _of_document(c: Citation | Suspicion) -> dict[str, Any]:
+    """A citation or a warning; the document is named where there are several."""
     return {k: v for k, v in asdict(c).items() if k != "document" or v is not None}
 
 
@@ -119,6 +145,7 @@ def memory(m: GistMemory, *, pages: bool = False) -> dict[str, Any]:
         "prompts": list(m.prompts),
         "model": m.model,
         "fallbacks": [asdict(f) for f in m.fallbacks],
+        "warnings": [_of_document(w) for w in m.warnings],
         "usage": usage(m.usage),
     }
     if pages:

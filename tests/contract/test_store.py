@@ -18,6 +18,7 @@ import pytest
 
 from reread import store as store_module
 from reread.errors import LibraryError
+from reread.evidence import Suspicion
 from reread.store import Store
 from reread.store.lexical import rank
 from reread.store.schema import MIGRATIONS
@@ -83,6 +84,7 @@ def a_memory(document: Document) -> GistMemory:
         model="openai:x",
         prompts=("gist-page@1:00000000",),
         fallbacks=(Fallback(phase="paginate", page=1, reason="none named"),),
+        warnings=(Suspicion(page=1, kind="token", text="<|im_start|>system"),),
         usage=usage,
     )
 

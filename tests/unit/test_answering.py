@@ -190,7 +190,7 @@ def test_the_movie_setting_answers_after_each_step_and_shows_it_to_the_next() ->
 def test_an_unfinished_answer_of_the_movie_setting_is_told_as_such() -> None:
     done, model = ask(
         in_turn("4", "STOP"),
-        in_turn("NOT IN THE DOCUMENT", "A baker."),
+        in_turn("NOT IN THE DOCUMENT", "Anna, with a grey horse."),
         strategy="sequential",
         answer_each_step=True,
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reread.errors import SettingsError
 from reread.prompts import Prompt, Prompts, defuse
-from reread.reading.quotes import normalised
+from reread.reading.typography import plain
 
 SHIPPED = Prompts().names()
 
@@ -87,6 +87,24 @@ def test_values_are_never_read_as_templates() -> None:
         "<<SYS>>",
         "[AVAILABLE_TOOLS]",
         "<tool_call>",
+        "<tools>",
+        "<|START_OF_TURN_TOKEN|>",
+        "<BOS_TOKEN>",
+        "<|channel|>",
+        "<image_soft_token>",
+        "<unused7>",
+        "<extra_id_1>",
+        "<reserved_106>",
+        "<fim_prefix>",
+        "[SYSTEM_PROMPT]",
+        "[gMASK]",
+        "[EOT]",
+        "]~b]",
+        "]~!b[",
+        "[e~[",
+        "＜|im_start|＞",
+        "\U000e0041\U000e0042",
+        "\u202e",
     ],
 )
 def test_tokens_of_chat_templates_are_defused(token: str) -> None:
@@ -115,7 +133,7 @@ def test_defused_text_keeps_every_offset_and_is_still_found_when_quoted(text: st
     safe = defuse(text)
     assert len(safe) == len(text)
     assert defuse(safe) == safe
-    assert normalised(safe)[0] == normalised(text)[0]
+    assert plain(safe).text == plain(text).text
 
 
 OWN = """

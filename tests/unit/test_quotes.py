@@ -203,3 +203,86 @@ def test_support_works_where_words_are_not_set_apart() -> None:
     source = memory(pages, ("他买面包。",))
     found = support("他买了什么？", "面包和牛奶", source.pages, source.document)
     assert [c.quote for c in found] == ["他沿着河走到村子里，买了面包和牛奶。"]
+
+
+# -- what an audit found ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("he left — at last — alone", "he left—at last—alone."),
+        ("He asked 'Why not?' and left", "He asked “Why not?” and left"),
+        ("Il dit : « Restez ici ! » et sortit", "Il dit: “Restez ici!” et sortit"),
+        ("er sagte »Nein danke« und ging", 'er sagte "Nein danke" und ging'),
+        ("见《三国演义》第三回开头的话", "见〈三国演义〉第三回开头的话"),
+        ("【附注】此处并无其他记载可查", "[附注]此处并无其他记载可查。"),
+        ("使用 GPT 模型进行自动评估", "使用GPT模型进行自动评估。"),
+        ("He waited . . . and then he left", "He waited… and then he left"),
+        ("between 1914-\n1918 it was closed", "between 1914-1918 it was closed"),
+        ("the Anglo-Saxon kings of Kent", "the Anglo-\nSaxon kings of Kent"),
+        ("كتاب في تاريخ المدينة القديمة", "كتـــاب في تاريخ المدينة القديمة"),
+        ("visible words of the page", "vis\U000e0041\U000e0042ible wor\u202eds of the page"),
+        ("he was 5'10\" tall and thin", "he was 5’10” tall and thin"),
+    ],
+)
+def test_more_that_is_only_typography(quote: str, text: str) -> None:
+    for one, other in ((quote, text), (text, quote)):
+        assert locate(one, other) is not None, (one, other)
+
+
+def test_a_dash_at_the_end_of_a_line_breaks_no_word() -> None:
+    text = "He did. When we mailed it—\n\nNeil spoke"
+    assert locate("did. When we mailed it—", text) == (3, 26)
+    assert locate("Neil spoke of the sea", f"{text} of the sea") is not None
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        (".5 percent of the whole sum", "5 percent of the whole sum"),
+        ("5 percent of the whole sum", ".5 percent of the whole sum"),
+        ("a hundred men and 3.5 stood", "a hundred men and 3·5 stood"),
+        ("the plant was sold for 3", "the plant was sold for 3 million dollars"),
+        ("the plant was sold for 40", "the plant was sold for 40 % of it"),
+        ("500 dollars were paid at once", "1\u00a0500 dollars were paid at once"),
+        ("the board was 5' long in all", 'the board was 5" long in all'),
+        ("happy marriage followed soon", "an un\u200bhappy marriage followed soon"),
+        ("Saxon kings of the old Kent", "Anglo-\nSaxon kings of the old Kent"),
+        ("五百袋盐在仓库里面一直放着没人动", "一千五百袋盐在仓库里面一直放着没人动"),
+        ("仓库里面一直放着的盐有三百二十", "仓库里面一直放着的盐有三百二十五"),
+        ("๒๓ ปีที่แล้วเขาอยู่ที่นี่", "๑๒๓ ปีที่แล้วเขาอยู่ที่นี่"),
+        ("राम घर गया और वहाँ क", "राम घर गया और वहाँ कि"),
+        ("éééééé", "éééééé"),  # six letters, however their accents are written
+        ("한국은행", "한국은행"),
+        ("- - - - - - - - -", "- - - - - - - - -"),
+        ("1 2 3 4 5", "1 2 3 4 5"),
+        ("temperature -5 that night", "temperature 5 that night"),
+        ("It is co-operation they want", "It is cooperation they want"),
+    ],
+)
+def test_more_that_is_not_the_same(quote: str, text: str) -> None:
+    assert locate(quote, text) is None
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("a" * 10_000, "a" * 20_000 + "b"),
+        ("a-" * 5_000 + "b", "a-\n" * 10_000),
+        ("a" * 5_000, "a-\n" * 10_000),
+        ("a\u0301\u0323" * 3_000 + " and the rest", "a" + "\u0301\u0323" * 60_000),
+        ("hello world of men", "hello" + "\u200b" * 200_000 + "world of men"),
+    ],
+)
+def test_hostile_quotes_and_texts_end(quote: str, text: str) -> None:
+    assert locate(quote, text) is None
+
+
+def test_a_page_says_only_what_stands_on_it_however_many_there_are() -> None:
+    pages = [f"This is page number {k} of the long book about the sea." for k in range(1, 301)]
+    book = memory(pages, ["."] * 300)
+    (found,) = cite([(3, "page number 250 of the long book")], book.pages, book.document)
+    assert (found.page, found.status) == (250, "repaired")
+    (found,) = cite([(250, "page number 301 of the long book")], book.pages, book.document)
+    assert (found.page, found.status) == (250, "unverified")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
@@ -42,6 +43,7 @@ def ask(
     also: Annotated[
         Optional[list[str]], typer.Option("--also", help="Another source; repeat it.")
     ] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Say how the answer came about.")] = False,
     thoughts: Annotated[
         Optional[str],
         typer.Option(
@@ -110,9 +112,11 @@ def ask(
     if as_json:
         from reread import wire
 
-        common.out_json(wire.answer(answer))
+        common.out_json(wire.answer(answer, trace=trace))
     else:
         _print(answer, shown=screen is not None)
+        if trace:
+            _say_trace(answer)
 
 
 def _shown(
@@ -197,18 +201,20 @@ def _print(answer: Answer, *, shown: bool) -> None:
         common.out(answer.text)
     titles: dict[str | None, str] = {}
     if isinstance(answer.memory, Collection):
-        titles = {m.document.id: f"{m.document.title}, " for m in answer.memory.members}
+        titles = {m.document.id: m.document.title for m in answer.memory.members}
     for c in answer.citations:
         title = titles.get(c.document, "")
-        place = f"{title}page {c.page}" + (f", {c.locator}" if c.locator else "")
+        place = f"{title}{title and ', '}page {c.page}" + (f", {c.locator}" if c.locator else "")
         mark = "" if c.status == "verified" else f" ({c.status})"
         common.out(f'  [{place}]{mark} "{" ".join(c.quote.split())}"')
     if answer.memory.provisional:
         common.say(
             "not read yet: this rests on pages found by words; `reread read` makes it better"
         )
-    for gap in common.gaps(answer.document.coverage):
-        common.say(gap)
+    for line in (*_doubts(answer), *common.gaps(answer.document.coverage)):
+        common.say(line)
+    for line in common.warned(answer.warnings, titles):
+        common.say(line)
     read = ", ".join(_pages_read(answer)) or "none"
     used = answer.usage
     known = f" · {len(answer.thoughts_used)} thoughts used" if answer.thoughts_used else ""
@@ -218,6 +224,39 @@ def _print(answer: Answer, *, shown: bool) -> None:
         f" ({used.cached_calls} remembered) · {used.words_in} words in · {used.seconds:.1f} s"
         f" · {common.paid(used)} · {answer.model}{known}"
     )
+
+
+_DOUBT = {"gist": "rests on a gist only", "none": "not found in what was read"}
+
+
+def _doubts(answer: Answer) -> list[str]:
+    """A line for each sentence that no page read in full supports."""
+    return [
+        f'{_DOUBT[s.support]}: "{common.visible(s.text)}"'
+        for s in answer.sentences
+        if s.support != "page"
+    ]
+
+
+def _say_trace(answer: Answer) -> None:
+    trace, memory = answer.trace, answer.memory
+    common.say(f"gists seen: pages {_spans(trace.gists) or 'none'}")
+    if trace.sections:
+        common.say(f"sections looked into: pages {_spans(trace.sections)}")
+    for one in trace.opened:
+        place = str(one.page)
+        if isinstance(memory, Collection):
+            member, number = memory.located(one.page)
+            place = f"{number} of {member.document.title}"
+        common.say(f"page {place} opened, found by {' and '.join(one.by) or 'nothing'}")
+    for call in trace.calls:
+        cost = "remembered" if call.cached else f"{call.seconds:.1f} s"
+        words = "" if call.cached else f", {call.words_in} words in, {call.words_out} out"
+        common.say(f"call {call.phase} ({call.prompt}): {cost}{words}")
+
+
+def _spans(spans: Sequence[tuple[int, int]]) -> str:
+    return ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in spans)
 
 
 def _pages_read(answer: Answer) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
+from reread.evidence import Suspicion
 from reread.ports import Step
 from reread.types import Coverage, Settings, Usage
 
@@ -171,6 +172,29 @@ def gaps(coverage: Coverage) -> list[str]:
     if coverage.recognised:
         lines.append(f"letters may be wrong, read from pictures: {_listed(coverage.recognised)}")
     return lines
+
+
+def warned(
+    warnings: Sequence[Suspicion], titles: Mapping[str | None, str] | None = None
+) -> list[str]:
+    """A line when something in a document speaks to the model; empty when nothing does.
+
+    `titles` are those of several documents, by id.
+    """
+    if not warnings:
+        return []
+    of = {key: f" of {title}" for key, title in (titles or {}).items()}
+    pages = _listed(tuple(dict.fromkeys(f"{w.page}{of.get(w.document, '')}" for w in warnings)))
+    first = warnings[0]
+    return [
+        f"speaks to the model on page {pages}, read as text like any other: "
+        f'{first.kind} "{visible(first.text)}"'
+    ]
+
+
+def visible(text: str) -> str:
+    """The text on one line, without what would change how a terminal shows it."""
+    return "".join(c for c in " ".join(text.split()) if c.isprintable())
 
 
 def _listed(parts: tuple[str, ...]) -> str:

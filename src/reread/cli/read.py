@@ -137,6 +137,7 @@ def _line(memory: GistMemory) -> str:
     ]
     lines += [f"  {gap}" for gap in common.gaps(document.coverage)]
     lines += [f"  left out: {part}: {reason}" for part, reason in document.coverage.left_out]
+    lines += [f"  {line}" for line in common.warned(memory.warnings)]
     if memory.fallbacks:
         lines.append(f"  {len(memory.fallbacks)} fallbacks; see `reread show {document.id}`")
     return "\n".join(lines)

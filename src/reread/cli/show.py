@@ -56,6 +56,8 @@ def show(
             f"memory by {m.model}: {len(m.pages)} pages of {s.min_words} to {s.max_words} words "
             f"by {s.pagination}, profile {s.profile}, compression {m.compression_rate:.1f}%"
         )
+        for w in m.warnings:
+            common.out(f'  speaks to the model at page {w.page}, {w.kind}: "{w.text}"')
         for f in m.fallbacks:
             common.out(f"  fallback at page {f.page}, {f.phase}: {f.reason}")
     if ledger:

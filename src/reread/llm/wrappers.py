@@ -19,6 +19,7 @@ from typing import TypeVar
 
 from reread import parallel
 from reread.errors import ContextExceeded, MalformedReply, ModelUnavailable
+from reread.evidence import CallMade
 from reread.ports import CallCache, Capabilities, Model
 from reread.text import clean
 from reread.types import Call, Completion, Usage
@@ -192,14 +193,29 @@ class Meter:
 
     def __init__(self) -> None:
         self._phases: dict[str, Usage] = {}
+        self._calls: list[CallMade] = []
         self._lock = threading.Lock()
         self._started = time.monotonic()
 
     def add(self, call: Call, completion: Completion) -> None:
         """Counts one answered call."""
         one = Usage.of(call, completion)
+        made = CallMade(
+            phase=call.phase,
+            prompt=str(call.prompt),
+            words_in=one.words_in,
+            words_out=one.words_out,
+            seconds=one.seconds,
+            cached=completion.cached,
+        )
         with self._lock:
             self._phases[call.phase] = self._phases.get(call.phase, Usage()) + one
+            self._calls.append(made)
+
+    def calls(self) -> tuple[CallMade, ...]:
+        """The calls so far, in the order in which they ended."""
+        with self._lock:
+            return tuple(self._calls)
 
     def usage(self) -> Usage:
         """Everything so far; `seconds` is the time since the meter was made."""

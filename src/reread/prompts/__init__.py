@@ -21,12 +21,31 @@ from reread.errors import SettingsError
 from reread.types import PromptId
 
 _SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
-# Chat templates give a meaning to these; in a document they are ordinary characters.
-_SPECIAL = re.compile(
-    r"<(?=[|｜])|(?<=[|｜])>|<(?=/?(?:s|bos|eos|pad|unk|SYS|tool_calls?|tool_response)>)"
-    r"|<(?=(?:start|end)_of_\w+>)|\[(?=/?(?:INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])"
+# Chat templates give a meaning to these; in a document they are ordinary characters. They are those
+# of ChatML, Llama, Mistral, Gemma, DeepSeek, Phi, Command, Harmony, GLM, InternLM, Granite, MiniMax
+# and models derived from them; `<|…|>` stands for most.
+_ANGLED = (
+    r"/?(?:s|bos|eos|pad|unk|mask|SYS|tools?|tool_calls?|tool_response|image_soft_token|sop|eop|eoh|eoa|"
+    r"fim_(?:prefix|middle|suffix|pad)|file_sep|repo_name)|(?:start|end)_of_\w+|"
+    r"(?:unused|reserved_|extra_id_|TOKENS_UNUSED_)\d+|\w+_TOKEN"
 )
-_DEFUSED = {"<": "‹", ">": "›", "[": "⁅"}
+_SQUARE = (
+    r"/?(?:INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|SYSTEM_PROMPT|MODEL_SETTINGS|ARGS|"
+    r"CALL_ID|THINK|IMG|IMG_BREAK|IMG_END|AUDIO|BEGIN_AUDIO|PREFIX|MIDDLE|SUFFIX|BOS|EOS|EOT|PAD|UNK|"
+    r"gMASK|sMASK|MASK)"
+)
+_SPECIAL = re.compile(
+    rf"[<＜](?=[|｜])|(?<=[|｜])[>＞]|[<＜](?=(?:{_ANGLED})[>＞])|\[(?=(?:{_SQUARE})\])|"
+    r"\](?=~!?[a-z]?[\[\]])|\[(?=e~\[)"
+)
+# The tokens that part the turns of a conversation, which no other text needs.
+TOKENS = re.compile(
+    r"<[|｜][^\s<>|｜]{1,40}[|｜]>|</?s>|<<?/?SYS>>|<(?:start|end)_of_turn>|</?tool_calls?>|"
+    r"\[/?(?:INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|SYSTEM_PROMPT)\]|\]~!?b[\[\]]"
+)
+_DEFUSED = {"<": "‹", ">": "›", "＜": "‹", "＞": "›", "[": "⁅", "]": "⁆"}
+# Letters that a reader does not see and a model does, and those that turn the writing around.
+_UNSEEN = re.compile("[\u202d\u202e\U000e0000-\U000e007f\U000e0100-\U000e01ef]")
 # The line between what is read and what is asked; in a document it is only a line of hyphens.
 _FENCE = re.compile(r"^([ \t]*)-{4}(?=[ \t]*$)", re.MULTILINE)
 
@@ -68,8 +87,11 @@ class Prompt:
 def defuse(text: str) -> str:
     """The text with what could end it early replaced by look-alikes of the same length.
 
-    These are the markers of chat templates and the line that parts text and instruction.
+    These are the markers of chat templates and the line that parts text and instruction. Letters
+    that cannot be seen become spaces without width.
     """
+    if not text.isascii():
+        text = _UNSEEN.sub("\u200b", text)
     return _FENCE.sub("\\1‑‑‑‑", _SPECIAL.sub(lambda m: _DEFUSED[m[0]], text))
 
 

@@ -21,6 +21,7 @@ from reread.reading.kinds import kind_of
 from reread.reading.paginate import PageShown, chooser, paginate
 from reread.reading.profiles import PAGINATIONS, STRATEGIES, Profile, preset, profile, resolve
 from reread.reading.showing import Shown
+from reread.reading.suspicion import suspicions
 from reread.reading.unread import by_words, unread
 from reread.types import Document, Fallback, GistMemory
 
@@ -91,6 +92,7 @@ def read(desk: Desk, document: Document, earlier: GistMemory | None = None) -> G
         fallbacks=tuple(fallbacks),
     )
     memory = fitted(desk, memory)
+    memory = replace(memory, warnings=suspicions(memory.pages))
     if desk.profile.warm:
         look_up.warm(desk, memory)
     return memory

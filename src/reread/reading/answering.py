@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from reread.errors import ContextExceeded, UsageError
+from reread.errors import ContextExceeded, MalformedReply, UsageError
+from reread.evidence import Opened, Trace
 from reread.reading import look_up, quotes, replies
 from reread.reading.desk import Desk, one_of
 from reread.reading.fit import fitted
+from reread.reading.grounding import Grounds, grounds, with_citations
 from reread.reading.look_up import LookUp
 from reread.reading.render import Tags, render, tags
 from reread.reading.render import notes as render_notes
+from reread.reading.suspicion import suspicions
 from reread.text import count_words
-from reread.types import Answer, Citation, GistMemory, Note, Section, compression_rate
+from reread.types import Answer, Citation, Fallback, GistMemory, Note, Section, compression_rate
 
 _FREE_TOKENS, _SHORT_TOKENS, _CHOICE_TOKENS = 600, 160, 64
 _MOST_OPTIONS = 26
+Hear = Callable[[str], None] | None
 
 
 def answer(
@@ -24,7 +28,7 @@ def answer(
     memory: GistMemory,
     question: str,
     options: Sequence[str] = (),
-    hear: Callable[[str], None] | None = None,
+    hear: Hear = None,
     notes: Sequence[Note] = (),
 ) -> Answer:
     """The answer to the question, or the one option of a multiple choice.
@@ -48,7 +52,7 @@ def answer(
         )
     if not all(option.strip() for option in options):
         raise UsageError("an option is empty", hint="Give each option a text")
-    memory = fitted(desk, memory)
+    memory = _fitted(desk, memory)
     reply = _Reply(desk, memory, tags(memory, question, *options), question, tuple(options))
     if not reply.fits([], []):
         raise ContextExceeded(
@@ -62,22 +66,89 @@ def answer(
             break
         reply = more
     found = _look_up(reply)
-    text, named, choice = reply.over(found, hear=hear)
+    given = _grounded(reply, found, _given(reply, found, hear), hear)
     opened = tuple(sorted(found.opened))
+    citations = _citations(memory, question, given, opened, reply.notes)
     return Answer(
-        text=text or replies.NOT_IN_DOCUMENT,
-        grounded=bool(text),
+        text=given.text or replies.NOT_IN_DOCUMENT,
+        grounded=given.grounds.any,
         strategy=desk.settings.strategy or "parallel",
         pages_read=opened,
         memory=memory,
-        citations=_citations(memory, question, text, named, opened, reply.notes),
-        choice=choice,
+        citations=citations,
+        sentences=with_citations(given.grounds.sentences, citations),
+        trace=_trace(found),
+        choice=given.choice,
         compression_rate=compression_rate(
             count_words(reply.context(found.opened, found.inside)), memory.document.words
         ),
         thoughts_used=tuple(note.id for note in reply.notes),
         fallbacks=tuple(found.fallbacks),
         model=desk.model.name,
+    )
+
+
+def _fitted(desk: Desk, memory: GistMemory) -> GistMemory:
+    made = fitted(desk, memory)
+    if len(made.pages) < len(memory.pages):  # merged: what was found stands on other pages
+        made = replace(made, warnings=suspicions(made.pages))
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What the model answered: the text, its quotes checked, its choice, and what it rests on."""
+
+    text: str
+    quoted: tuple[Citation, ...]
+    choice: int | None
+    grounds: Grounds
+
+
+def _given(reply: _Reply, look: LookUp, hear: Hear) -> _Given:
+    text, named, choice = reply.over(look, hear=hear)
+    memory = reply.memory
+    quoted = quotes.cite(named, memory.pages, memory.document) if text else ()
+    return _Given(text, quoted, choice, _grounds(reply, look, text, quoted))
+
+
+def _grounds(reply: _Reply, look: LookUp, text: str, quoted: tuple[Citation, ...]) -> Grounds:
+    visible = look.visible()
+    return grounds(reply.question, text, quoted, reply.memory, look.opened, visible, reply.notes)
+
+
+def _grounded(reply: _Reply, look: LookUp, given: _Given, hear: Hear) -> _Given:
+    """The answer, given once more when pages were read that it rested on by their gists alone."""
+    settings = reply.desk.settings
+    if not reply.desk.profile.read_support or settings.strategy == "gists":
+        return given
+    before = len(look.opened)
+    for number in look.found(given.grounds.unread, "grounding"):
+        if len(look.opened) < look.most:
+            look.open(number)
+    if len(look.opened) == before:
+        return given
+    try:
+        return _given(reply, look, hear)
+    except MalformedReply as error:
+        look.fallbacks.append(Fallback(phase="answer", page=0, reason=error.message))
+        return replace(given, grounds=_grounds(reply, look, given.text, given.quoted))
+
+
+def _trace(look: LookUp) -> Trace:
+    """Which gists were seen, which sections looked into, which pages opened and why."""
+    spans: list[tuple[int, int]] = []
+    for number in look.visible():
+        if spans and spans[-1][1] == number - 1:
+            spans[-1] = (spans[-1][0], number)
+        else:
+            spans.append((number, number))
+    return Trace(
+        gists=tuple(spans),
+        sections=tuple((s.first, s.last) for s in look.inside),
+        opened=tuple(
+            Opened(page=n, by=tuple(dict.fromkeys(look.named.get(n, ())))) for n in look.opened
+        ),
     )
 
 
@@ -175,20 +246,20 @@ class _Reply:
 def _citations(
     memory: GistMemory,
     question: str,
-    text: str,
-    named: tuple[tuple[int, str], ...],
+    given: _Given,
     opened: tuple[int, ...],
     notes: tuple[Note, ...],
 ) -> tuple[Citation, ...]:
     """Quotes the model gave, checked; where it gave none that stands, sentences found by rule.
 
-    These come from the pages opened and from those that the notes shown were made from.
+    These come from the pages opened and from those that the notes shown were made from. An answer
+    that nothing supports cites nothing.
     """
-    if not text:
+    if not given.grounds.any:
         return ()
-    checked = quotes.cite(named, memory.pages, memory.document)
-    if any(c.status != "unverified" for c in checked):
-        return checked
+    if any(c.status != "unverified" for c in given.quoted):
+        return given.quoted
     shown = {*opened, *(number for note in notes for number in note.pages)}
     pages = [p for p in memory.pages if p.number in shown] or list(memory.pages)
-    return (*quotes.support(question, text, pages, memory.document), *checked)
+    found = quotes.support(question, given.text, pages, memory.document)
+    return (*found, *given.quoted)

@@ -65,6 +65,7 @@ def collected(
         model=desk.model.name,
         levels=(*levels, *above),
         fallbacks=fallbacks,
+        warnings=tuple(replace(w, document=m.document.id) for m in members for w in m.warnings),
         members=tuple(members),
     )
 
@@ -78,6 +79,10 @@ def traced_back(collection: Collection, citation: Citation) -> Citation:
     offset = 0
     if citation.status != "unverified":
         offset = sum(len(m.document.text) for m in collection.members[:k])
+        if citation.end - offset > len(member.document.text):  # no quote runs over two documents
+            return Citation(
+                page=page, quote=citation.quote, status="unverified", document=member.document.id
+            )
     return replace(
         citation,
         page=page,

@@ -32,7 +32,7 @@ class LookUp:
     """What is looked up in which memory, and what came of it.
 
     `opened` are pages in the order of their importance, `inside` the sections whose pages were
-    seen, `fallbacks` what went wrong on the way.
+    seen, `fallbacks` what went wrong on the way. `named` says by what each page was found.
     """
 
     desk: Desk
@@ -43,6 +43,7 @@ class LookUp:
     opened: list[int] = field(default_factory=list)
     inside: list[Section] = field(default_factory=list)
     fallbacks: list[Fallback] = field(default_factory=list)
+    named: dict[int, list[str]] = field(default_factory=dict)
 
     @property
     def most(self) -> int:
@@ -74,6 +75,12 @@ class LookUp:
             self.opened.append(number)
             return True
         return False
+
+    def found(self, numbers: Sequence[int], by: str) -> list[int]:
+        """The pages again, after noting by what they were found: `model`, `words`, `grounding`."""
+        for number in numbers:
+            self.named.setdefault(number, []).append(by)
+        return list(numbers)
 
     def failed(self, reason: str) -> None:
         """Records what went wrong."""
@@ -168,7 +175,7 @@ def _named_by_model(look: LookUp, most: int | None = None) -> list[int]:
     except MalformedReply as error:
         look.failed(error.message)
         return _named_by_words(look, most)
-    return list(named)
+    return look.found(named, "model")
 
 
 def _next_page(look: LookUp, earlier: str) -> int | None:
@@ -197,7 +204,7 @@ def _next_page(look: LookUp, earlier: str) -> int | None:
     except MalformedReply as error:
         look.failed(error.message)
         return None
-    return number if number in offered else None
+    return look.found([number], "model")[0] if number in offered else None
 
 
 def _named_by_words(look: LookUp, most: int) -> list[int]:
@@ -214,7 +221,7 @@ def _named_by_words(look: LookUp, most: int) -> list[int]:
         passages += found
         numbers += [k + 1] * len(found)
     ranked = look.desk.rank(passages, look.question)
-    return list(dict.fromkeys(numbers[k] for k in ranked))[:most]
+    return look.found(list(dict.fromkeys(numbers[k] for k in ranked))[:most], "words")
 
 
 def _passages(text: str) -> list[str]:

@@ -10,6 +10,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from reread.reading.typography import INVISIBLE
+
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
+
 
 @dataclass(frozen=True, slots=True)
 class Marks:
@@ -20,8 +24,9 @@ class Marks:
     @classmethod
     def absent_from(cls, texts: Iterable[str], stem: str = "") -> Marks:
         """Marks whose form occurs in none of the texts, the plainest such form."""
-        found = re.compile(rf"<\s*((?:{re.escape(stem.strip())})?[#~]*)\s*\d", re.IGNORECASE)
-        taken = {m[1].casefold() for text in texts for m in found.finditer(text)}
+        stems = re.escape(stem.strip())
+        found = re.compile(rf"[<＜‹〈]\s*((?:{stems})?[#~]*)\s*\d", re.IGNORECASE)
+        taken = {m[1].casefold() for text in texts for m in found.finditer(_seen(text))}
         plain = stem.strip()
         while plain.casefold() in taken:
             plain += "#"
@@ -34,6 +39,11 @@ class Marks:
     def pattern(self) -> re.Pattern[str]:
         """Matches a mark as a model may write it; group 1 is the number."""
         return re.compile(rf"<\s*{re.escape(self.stem.strip())}\s*(\d+)\s*>", re.IGNORECASE)
+
+
+def _seen(text: str) -> str:
+    """The text without what cannot be seen, which would part an imitation from the mark."""
+    return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Quotes looked for in the text they are said to come from; no model is asked.
 
-A quote is found when it is equal to a stretch of the text up to typography: compatibility forms,
-quotation marks, dashes, ligatures, soft and line-end hyphens, and white space. Words, numbers and
-their order must be the same, and a stretch begins and ends at a word's edge.
+A quote is found when it is equal to a stretch of the text up to typography (`typography`). Words,
+numbers and their order must be the same, and a stretch begins and ends at a word's edge: so a
+paraphrase, two sentences stitched together, a dropped negation and a changed number are not found.
 """
 
 from __future__ import annotations
@@ -10,74 +10,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 
 from reread.reading.replies import NOT_IN_DOCUMENT
+from reread.reading.typography import SAME, UNSPACED, Plain, letters, places, plain
 from reread.text import sentences
 from reread.types import Citation, Document, Page, Status
 
 SHORTEST_QUOTE = 12  # characters; anything shorter is found by chance
-_SAME = str.maketrans(
-    {
-        **dict.fromkeys("‘’‚‛′`´＇", "'"),
-        **dict.fromkeys("“”„‟″«»＂「」『』", '"'),
-        **dict.fromkeys("‐‑‒–—―−﹣－", "-"),
-        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff\u200e\u200f", None),
-        "‹": "<",
-        "›": ">",
-        "⁅": "[",
-    }
-)
-# Scripts where a line break stands for nothing, and those that do not show where a word ends.
-_WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\uff66-\uff9f"
-    "\U00020000-\U0003ffff]"
-)
-_LINE_END_HYPHEN = re.compile(r"[-\u00ad‐][ \t]*\n\s*(?=\w)")
-_OPTIONAL = "\u00ad"  # in normalised text: a hyphen at a line's end, which may belong to the word
-# Their digits would become digits of the number beside them.
-_KEPT_APART = ("<super>", "<sub>", "<fraction>", "<circle>")
-
-
-def normalised(text: str) -> tuple[str, list[int]]:
-    """The text in one typography, and for each of its characters the offset it came from.
-
-    A hyphen at a line's end, which may be the word's own or not, becomes a soft one.
-    """
-    out: list[str] = []
-    offsets: list[int] = []
-    skip_to = 0
-    for k, char in enumerate(text):
-        if k < skip_to:
-            continue
-        broken = _LINE_END_HYPHEN.match(text, k) if char in "-\u00ad‐" else None
-        if broken and text[broken.end()].islower():
-            skip_to = broken.end()
-            out.append(_OPTIONAL)
-            offsets.append(k)
-            continue
-        for c in _plain(char):
-            last = out[-1] if out else " "
-            if c.isspace():
-                if last == " ":
-                    continue
-                c = " "
-            elif c == "-" == last:
-                continue  # two hyphens are how typewriters write a dash
-            elif last == " " and len(out) > 1 and _WIDE.match(c) and _WIDE.match(out[-2]):
-                out.pop()  # a line break inside a script without spaces
-                offsets.pop()
-            out.append(c)
-            offsets.append(k)
-    return "".join(out), offsets
-
-
-@lru_cache(maxsize=4096)
-def _plain(char: str) -> str:
-    if unicodedata.decomposition(char).startswith(_KEPT_APART):
-        return char
-    return unicodedata.normalize("NFKD", char).translate(_SAME)
+_FEWEST_LETTERS = 6  # or it is a row of marks
 
 
 def locate(quote: str, text: str) -> tuple[int, int] | None:
@@ -86,81 +26,28 @@ def locate(quote: str, text: str) -> tuple[int, int] | None:
     Quotation marks and dots around the quote do not count. Shorter than `SHORTEST_QUOTE`
     characters is never found.
     """
-    return _locate(_wanted(quote), text, normalised(text))
+    return next(_spans(_wanted(quote), plain(text)), None)
 
 
-def _wanted(quote: str) -> list[str]:
+def _wanted(quote: str) -> list[Plain]:
     """The quote in one typography, whole and without the dots around it; [] when too short."""
-    whole = normalised(quote)[0].strip(" \"'")
-    bare = whole.strip(" \"'.")
-    return list(dict.fromkeys([whole, bare])) if len(bare) >= SHORTEST_QUOTE else []
+    whole = plain(quote).text.strip()
+    if whole[:1] in ("'", '"'):
+        whole = whole.strip(" \"'")
+    elif not whole[-2:-1].isdigit():  # or the mark may be inches
+        whole = whole.rstrip(" \"'")
+    bare = whole.rstrip(" .。")
+    if not whole.lstrip(" .")[:1].isdigit():  # or the dot may be a decimal point
+        bare = bare.lstrip(" .")
+    composed = unicodedata.normalize("NFC", bare)
+    if len(composed) < SHORTEST_QUOTE or sum(map(str.isalnum, composed)) < _FEWEST_LETTERS:
+        return []
+    return [Plain(form, form, list(range(len(form)))) for form in dict.fromkeys((whole, bare))]
 
 
-def _locate(
-    wanted: Sequence[str], text: str, normal: tuple[str, list[int]]
-) -> tuple[int, int] | None:
-    plain, offsets = normal
+def _spans(wanted: Sequence[Plain], text: Plain) -> Iterator[tuple[int, int]]:
     for form in wanted:
-        for at, end in _places(form, plain):
-            if _cuts_character(plain, offsets, at) or _cuts_character(plain, offsets, end):
-                continue
-            first, last = offsets[at], offsets[end - 1] + 1
-            if _edge(text, first) and _edge(text, last):
-                return first, last
-    return None
-
-
-def _places(wanted: str, plain: str) -> Iterator[tuple[int, int]]:
-    """Where the quote stands in normalised text, a hyphen at a line's end being there or not."""
-    if _OPTIONAL not in plain and _OPTIONAL not in wanted:
-        at = plain.find(wanted)
-        while at >= 0:
-            yield at, at + len(wanted)
-            at = plain.find(wanted, at + 1)
-        return
-    parts = [f"[-{_OPTIONAL}]" if c == "-" else re.escape(c) for c in wanted if c != _OPTIONAL]
-    for match in re.finditer(f"{_OPTIONAL}?".join(parts), plain):
-        yield match.span()
-
-
-def _cuts_character(plain: str, offsets: list[int], at: int) -> bool:
-    """Whether the place lies between a letter and its accent, or inside a ligature."""
-    if not 0 < at < len(plain):
-        return False
-    return offsets[at] == offsets[at - 1] or bool(unicodedata.combining(plain[at]))
-
-
-_JOINS = "-‐‑\u00ad'’\u200c\u200d"
-_BROKEN_BEFORE = re.compile(r"\w[-\u00ad‐][ \t]*\n\s*\Z")
-
-
-def _edge(text: str, at: int) -> bool:
-    """Whether no word and no number runs across the offset."""
-    before, after = text[max(0, at - 2) : at][::-1], text[at : at + 2]
-    if not before or not after or _UNSPACED.match(before) or _UNSPACED.match(after):
-        return True
-    if _wordlike(before[0]) and _wordlike(after[0]):
-        return False
-    if _runs_on(before[0], after) or _runs_on(after[0], before):
-        return False
-    if (after[0].isdigit() and before[0] in "-−") or (before[0].isdigit() and after[0] in "%‰°"):
-        return False
-    if _wordlike(before[0]) and (broken := _LINE_END_HYPHEN.match(text, at)):
-        return not text[broken.end()].islower()
-    return not (after[0].islower() and _BROKEN_BEFORE.search(text[max(0, at - 40) : at]))
-
-
-def _wordlike(char: str) -> bool:
-    return char.isalnum() or bool(unicodedata.combining(char))
-
-
-def _runs_on(char: str, further: str) -> bool:
-    """Whether a word or number with `char` at its end goes on over a mark: "can't", "1,500"."""
-    if len(further) < 2 or not _wordlike(char) or not _wordlike(further[1]):
-        return False
-    return further[0] in _JOINS or (
-        char.isdigit() and further[1].isdigit() and further[0] in ".,:/–"
-    )
+        yield from places(form, text)
 
 
 def cite(
@@ -170,41 +57,102 @@ def cite(
 
     A page that does not exist is never shown: its quote is found elsewhere or left out.
     """
-    normal: dict[int, tuple[str, list[int]]] = {}
-
-    def place(wanted: Sequence[str], page: Page) -> tuple[int, int] | None:
-        if page.number not in normal:
-            normal[page.number] = normalised(page.text)
-        span = _locate(wanted, page.text, normal[page.number]) if wanted else None
-        return (page.start + span[0], page.start + span[1]) if span else None
-
-    def across(wanted: Sequence[str], page: Page) -> tuple[int, int] | None:
-        """The span of a quote that begins on this page and ends on the next."""
-        reach = 2 * len(wanted[0]) + 20 if wanted and page.end < len(document.text) else 0
-        start = max(page.start, page.end - reach)
-        joint = document.text[start : page.end + reach]
-        span = _locate(wanted, joint, normalised(joint)) if reach else None
-        if not span or not start + span[0] < page.end < start + span[1]:
-            return None
-        return start + span[0], start + span[1]
-
-    def found(number: int, quote: str) -> Citation | None:
-        wanted = _wanted(quote)
-        named = pages[number - 1] if 1 <= number <= len(pages) else None
-        others = [page for page in pages if page is not named]
-        for look in (place, across):
-            for page in [named, *others] if named else others:
-                if span := look(wanted, page):
-                    holds = named is not None and span[0] < named.end and span[1] > named.start
-                    status: Status = "verified" if holds else "repaired"
-                    return _citation(page.number, span, document, status)
-        return Citation(page=number, quote=quote, status="unverified") if named else None
-
+    text = _Text(pages, document)
     checked: dict[tuple[int, str], Citation] = {}
     for number, quote in quotes:
-        if one := found(number, quote):
+        if one := _checked(text, number, quote):
             checked.setdefault((one.page, one.quote), one)
     return tuple(checked.values())
+
+
+def _checked(text: _Text, number: int, quote: str) -> Citation | None:
+    wanted = _wanted(quote)
+    named = text.pages[number - 1] if 1 <= number <= len(text.pages) else None
+    if named and (span := text.on(named, wanted) or text.about(named, wanted)):
+        return _citation(text.page_at(span[0], named), span, text.document, "verified")
+    if found := text.anywhere(wanted):
+        return _citation(found[0].number, found[1], text.document, "repaired")
+    return Citation(page=number, quote=quote, status="unverified") if named else None
+
+
+class _Text:
+    """A document's pages, each brought into one typography when it is first looked at."""
+
+    def __init__(self, pages: Sequence[Page], document: Document) -> None:
+        self.pages = pages
+        self.document = document
+        self._plain: dict[int, Plain] = {}
+        self._letters: list[str] | None = None
+
+    def on(self, page: Page, wanted: Sequence[Plain]) -> tuple[int, int] | None:
+        """The span of a quote that stands on this page."""
+        if not wanted:
+            return None
+        if page.number not in self._plain:
+            self._plain[page.number] = plain(page.text)
+        span = next(_spans(wanted, self._plain[page.number]), None)
+        return (page.start + span[0], page.start + span[1]) if span else None
+
+    def about(self, page: Page, wanted: Sequence[Plain]) -> tuple[int, int] | None:
+        """The span of a quote of which a part stands on this page and the rest beside it."""
+        reach = _reach(wanted)
+        for edge in (page.start, page.end):
+            start, end = max(0, edge - reach), min(len(self.document.text), edge + reach)
+            if span := self._over(start, end, edge, wanted):
+                return span
+        return None
+
+    def _over(
+        self, start: int, end: int, edge: int, wanted: Sequence[Plain]
+    ) -> tuple[int, int] | None:
+        """The span of a quote that runs over `edge` within `[start, end)`."""
+        joint = self.document.text[start:end]
+        if not wanted or not start < edge < end or letters(wanted[0].text) not in letters(joint):
+            return None
+        for a, b in _spans(wanted, plain(joint)):
+            if start + a < edge < start + b:
+                return start + a, start + b
+        return None
+
+    def anywhere(self, wanted: Sequence[Plain]) -> tuple[Page, tuple[int, int]] | None:
+        """The first page that holds the quote, or its beginning, and the span."""
+        if not wanted:
+            return None
+        if self._letters is None:
+            self._letters = [letters(page.text) for page in self.pages]
+        sought, reach = letters(wanted[0].text), _reach(wanted)
+        running: tuple[Page, tuple[int, int]] | None = None
+        for k, page in enumerate(self.pages):
+            if sought in self._letters[k] and (span := self.on(page, wanted)):
+                return page, span
+            if running is None and sought in self._tail(k, len(sought)):
+                end = min(len(self.document.text), page.end + reach)
+                start = max(page.start, page.end - reach)
+                over = self._over(start, end, page.end, wanted)
+                running = (page, over) if over else None
+        return running
+
+    def _tail(self, k: int, size: int) -> str:
+        """The letters about the end of a page, `size` on either side."""
+        assert self._letters is not None
+        after = ""
+        for further in self._letters[k + 1 :]:
+            if len(after) >= size:
+                break
+            after += further[:size]
+        return self._letters[k][-size:] + after[:size]
+
+    def page_at(self, offset: int, named: Page) -> int:
+        """The number of the page that holds the offset, which is the named one or before it."""
+        number = named.number
+        while number > 1 and self.pages[number - 1].start > offset:
+            number -= 1
+        return number
+
+
+def _reach(wanted: Sequence[Plain]) -> int:
+    """How many characters beyond a page's end a quote may take there, line breaks included."""
+    return 2 * len(wanted[0].text) + 40 if wanted else 0
 
 
 def _citation(page: int, span: tuple[int, int], document: Document, status: Status) -> Citation:
@@ -264,9 +212,9 @@ def best(said: str, document: Document, start: int, end: int) -> str:
 
 def content(text: str) -> set[str]:
     """The content words of a text by their stem; pairs of characters where nothing parts words."""
-    plain = unicodedata.normalize("NFKC", text).casefold().translate(_SAME)
-    words = re.findall(r"\w+", _UNSPACED.sub(" ", plain))
+    folded = unicodedata.normalize("NFKC", text).casefold().translate(SAME)
+    words = re.findall(r"\w+", UNSPACED.sub(" ", folded))
     found = {re.sub(r"(?:ing|ed|es|s)$", "", w) if len(w) > 4 else w for w in words} - _COMMON
-    for run in re.findall(f"(?:{_UNSPACED.pattern})+", plain):
+    for run in re.findall(f"(?:{UNSPACED.pattern})+", folded):
         found |= {run[k : k + 2] for k in range(max(1, len(run) - 1))}
     return found

@@ -337,6 +337,12 @@ def invented(gist: str, source: str) -> list[str]:
     return absent + [n for n in names if not _held(_folded(n), held)]
 
 
+def in_digits(text: str) -> str:
+    """The text with English number words as digits, and thousands without their separators."""
+    text = re.sub(r"(?<=\d)[,.\u00a0\u202f](?=\d{3}\b)", "", text)
+    return _SPELLED.sub(lambda m: str(_number(m[0])), text)
+
+
 _ORDINALS = (
     "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
     "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from reread.reading.desk import Desk
 from reread.reading.paginate import by_structure, paginate
+from reread.reading.suspicion import suspicions
 from reread.types import Document, GistMemory, Section
 
 _NOT_YET = "(not read yet)"
@@ -27,6 +28,7 @@ def unread(desk: Desk, document: Document) -> GistMemory:
         settings=replace(desk.settings, strategy=None, max_pages=None),
         model=desk.model.name,
         levels=((Section(first=1, last=len(pages), gist=whole),),),
+        warnings=suspicions(pages),
         provisional=True,
     )
 

@@ -23,27 +23,14 @@ from pathlib import Path
 from typing import Any
 
 from reread.errors import LibraryError
-from reread.store import books
+from reread.store import books, values
 from reread.store.books import DocumentCalls, StoredFacts, safe
 from reread.store.items import Items, erase_document
 from reread.store.questions import Questions
 from reread.store.schema import MIGRATIONS
 from reread.store.together import Together
 from reread.store.vectors import KeptVectors
-from reread.types import (
-    Call,
-    Completion,
-    Coverage,
-    Document,
-    Fallback,
-    GistMemory,
-    Page,
-    Paragraph,
-    Section,
-    Settings,
-    Usage,
-    Work,
-)
+from reread.types import Call, Completion, Document, GistMemory, Work
 
 _log = logging.getLogger(__name__)
 
@@ -117,7 +104,7 @@ class Store:
     def document(self, document_id: str) -> Document | None:
         """The document with this id, None when there is none."""
         row = self._one("SELECT * FROM documents WHERE id = ?", document_id)
-        return _document(row) if row else None
+        return values.document(row) if row else None
 
     def find(self, words: str) -> list[tuple[str, str]]:
         """(id, title) of the documents meant: by id or its beginning, then title, then origin."""
@@ -272,7 +259,7 @@ class Store:
         """Keeps a finished memory under its key, replacing one with the same key."""
         with self._writing() as db:
             db.execute(
-                "INSERT OR REPLACE INTO memories SELECT ?,id,?,?,?,?,?,?,?,?,? FROM documents "
+                "INSERT OR REPLACE INTO memories SELECT ?,id,?,?,?,?,?,?,?,?,?,? FROM documents "
                 "WHERE id = ?",
                 safe(
                     key,
@@ -285,6 +272,7 @@ class Store:
                     _dump(asdict(memory.usage)),
                     _now(),
                     _dump([[[s.first, s.last, s.gist] for s in lv] for lv in memory.levels]),
+                    _dump([[w.page, w.kind, w.text] for w in memory.warnings]),
                     memory.document.id,
                 ),
             )
@@ -292,14 +280,14 @@ class Store:
     def memory(self, key: str, document: Document) -> GistMemory | None:
         """The memory with this key, None when it was never finished."""
         row = self._one("SELECT * FROM memories WHERE key = ?", key)
-        return _memory(row, document) if row else None
+        return values.memory(row, document) if row else None
 
     def memories(self, document: Document) -> list[GistMemory]:
         """All memories of the document, the newest first."""
         rows = self._all(
             "SELECT * FROM memories WHERE document_id = ? ORDER BY at DESC", document.id
         )
-        return [_memory(row, document) for row in rows]
+        return [values.memory(row, document) for row in rows]
 
     def gists(self) -> dict[str, str]:
         """The gists of the newest memory of each document, as one text, by the document's id."""
@@ -438,59 +426,6 @@ def _failure(path: Path, error: Exception) -> LibraryError:
         if any(mark in text for mark in marks):
             return LibraryError(f"the library {path} cannot be used: {reason}", hint=hint)
     return LibraryError(f"the library {path} cannot be used: {error}")
-
-
-def _document(row: Any) -> Document:
-    coverage = json.loads(row[6])
-    return Document(
-        id=row[0],
-        title=row[1],
-        text=row[2],
-        paragraphs=tuple(
-            Paragraph(start=a, end=b, kind=kind, locator=locator)
-            for a, b, kind, locator in json.loads(row[3])
-        ),
-        origin=row[4],
-        media_type=row[5],
-        coverage=Coverage(
-            parts=coverage["parts"],
-            read=coverage["read"],
-            without_text=tuple(coverage["without_text"]),
-            blank=tuple(coverage["blank"]),
-            failed=tuple((part, reason) for part, reason in coverage["failed"]),
-            # older libraries hold documents that say nothing of these
-            recognised=tuple(coverage.get("recognised", ())),
-            left_out=tuple((part, reason) for part, reason in coverage.get("left_out", ())),
-            remedy=coverage.get("remedy", ""),
-        ),
-        references=row[7],
-        words=row[8],
-    )
-
-
-def _memory(row: Any, document: Document) -> GistMemory:
-    return GistMemory(
-        document=document,
-        model=row[2],
-        settings=Settings(**json.loads(row[3])),
-        prompts=tuple(json.loads(row[4])),
-        pages=tuple(
-            Page.of(document, number, start, end, fallback=fallback)
-            for number, (start, end, fallback) in enumerate(json.loads(row[5]), 1)
-        ),
-        gists=tuple(json.loads(row[6])),
-        fallbacks=tuple(Fallback(**f) for f in json.loads(row[7])),
-        usage=_usage(json.loads(row[8])),
-        levels=tuple(
-            tuple(Section(first=a, last=b, gist=g) for a, b, g in level)
-            for level in json.loads(row[10])
-        ),
-    )
-
-
-def _usage(data: dict[str, Any]) -> Usage:
-    phases = {name: _usage(part) for name, part in data.pop("phases").items()}
-    return Usage(**data, phases=phases)
 
 
 def _dump(value: Any) -> str:

@@ -109,6 +109,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         """,
     ),
     ("005-levels", "ALTER TABLE memories ADD COLUMN levels TEXT NOT NULL DEFAULT '[]'"),
+    ("006-warnings", "ALTER TABLE memories ADD COLUMN warnings TEXT NOT NULL DEFAULT '[]'"),
     (
         "010-thoughts",
         # Whatever an item rests on has a smaller number than itself, and numbers are never used

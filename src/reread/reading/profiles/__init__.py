@@ -33,7 +33,8 @@ class Profile:
     matters in the document's kind (Appendix G.2). With `thoughts` questions use thoughts and leave
     them, unless told otherwise. `sampling` are parameters for gisting beyond the common ones. With
     `warm` reading ends with one look-up, so that a back end which keeps evaluated prompts has the
-    gists ready for questions.
+    gists ready for questions. With `read_support` a page whose gist alone supports an answer is
+    read, while pages may be, and the question asked again.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Profile:
     warm: bool = False
     merge: bool = False
     by_kind: bool = False
+    read_support: bool = False
     thoughts: bool = True
     sampling: Mapping[str, Any] = field(default_factory=dict)
 
