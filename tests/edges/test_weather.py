@@ -107,7 +107,7 @@ def calm(document: Document, tmp_path_factory: pytest.TempPathFactory) -> tuple[
         answer = library.ask(QUESTION, memory)
         library.close()
     assert endpoint.repeats() == 0
-    assert set(endpoint.phases()) == {"paginate", "gist", "lookup", "answer"}
+    assert set(endpoint.phases()) == {"paginate", "gist", "lookup", "answer", "distil"}
     assert len(memory.pages) >= 4
     assert answer.grounded
     assert answer.pages_read
