@@ -210,7 +210,7 @@ def play(
 def _ask(made: Library, book: Document, question: str, kind: str, month: Month) -> None:
     memory = made.memories(book)[0]
     started = time.perf_counter()
-    answer = made.ask(question, memory)
+    answer = made.ask(question, memory, thoughts=True)
     month.seconds.append(time.perf_counter() - started)
     month.kinds[kind] += 1
     month.calls[kind] += answer.usage.calls

@@ -134,6 +134,12 @@ class Unwritten:
         """Keeps nothing."""
 
 
+def answered_again(used: Usage, times: int) -> Usage:
+    """What a question took, with so many further calls that each take what its answer took."""
+    once = used.phases.get("answer", Usage())
+    return sum([once] * times, start=used)
+
+
 # Pages, what reading took, and what a question took.
 Counted = tuple[int, Usage, Usage]
 

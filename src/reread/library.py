@@ -445,7 +445,12 @@ class Library(Workshop):
         desk = replace(desk, progress=None)
         memory = known or reading.read(desk, document, earlier)
         reading.answer(replace(desk, model=models[1]), memory, estimating.QUESTIONS[most])
-        return len(memory.pages), meters[0].usage(), meters[1].usage()
+        asked = meters[1].usage()
+        if most:  # a page read for support is answered over once more, and a thought is distilled
+            asked = estimating.answered_again(
+                asked, desk.profile.read_support + desk.profile.thoughts
+            )
+        return len(memory.pages), meters[0].usage(), asked
 
     def spent(self, document: Document) -> list[Work]:
         """What the document took so far: each reading and each question, the oldest first."""

@@ -43,8 +43,11 @@ def test_every_shipped_prompt_is_whole(name: str) -> None:
 def test_what_is_read_comes_first_and_the_instruction_last(name: str) -> None:
     """Two calls over one text then share their prefix."""
     made = Prompts()[name]
-    first = "before" if name == "paginate" else "memory" if "memory" in made.variables else "text"
-    assert made.user.startswith(f"{{{{{first}}}}}")
+    first = next(
+        v for v in ("before", "memory", "text", "evidence", "question") if v in made.variables
+    )
+    shown = made.user.partition("\n----\n")[0]
+    assert shown.index("{{") == shown.index(f"{{{{{first}}}}}")
     assert made.user.count("\n----\n") == 1
 
 
