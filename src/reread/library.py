@@ -400,13 +400,6 @@ class Library(Workshop):
         desk = self._desk(first, settings, model, meter)
         return self._replanned(lambda: reading.collected(desk, towered, failed))
 
-    def _calls_about(self, memory: GistMemory, question: str) -> DocumentCalls:
-        """Where the calls of a question are kept: with every document they hold text of."""
-        if not isinstance(memory, Collection):
-            return self.store.calls(memory.document.id, question)
-        first, *rest = [member.document.id for member in memory.members]
-        return self.store.calls(first, question, rest)
-
     @property
     def thoughts(self) -> Thoughts:
         """What was learned from questions: to list, show, forget, export, import and report."""

@@ -27,7 +27,7 @@ from reread.reading import Desk
 from reread.store import Store
 from reread.store.books import DocumentCalls
 from reread.store.lexical import rank
-from reread.types import Document, GistMemory, Settings
+from reread.types import Collection, Document, GistMemory, Settings
 
 _log = logging.getLogger(__name__)
 
@@ -102,6 +102,13 @@ class Workshop:
                 paid = Paid(self.model, self.price, self._purse)
                 self._steady = Retrying(Limited(paid))
             return Metered(Cached(self._steady, calls), meter)
+
+    def _calls_about(self, memory: GistMemory, question: str) -> DocumentCalls:
+        """Where the calls of a question are kept: with every document they hold text of."""
+        if not isinstance(memory, Collection):
+            return self.store.calls(memory.document.id, question)
+        first, *rest = [member.document.id for member in memory.members]
+        return self.store.calls(first, question, rest)
 
     def _done(self, result: Out, calls: DocumentCalls) -> Out:
         """The result of a piece of work, after which the model may plan by what it learned."""
