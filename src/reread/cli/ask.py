@@ -215,7 +215,7 @@ def _print(answer: Answer, *, shown: bool) -> None:
         common.say(line)
     for line in common.warned(answer.warnings, titles):
         common.say(line)
-    read = ", ".join(_pages_read(answer)) or "none"
+    read = _pages_read(answer)
     used = answer.usage
     known = f" · {len(answer.thoughts_used)} thoughts used" if answer.thoughts_used else ""
     known += f" · left {answer.thought_kept}" if answer.thought_kept else ""
@@ -259,9 +259,12 @@ def _spans(spans: Sequence[tuple[int, int]]) -> str:
     return ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in spans)
 
 
-def _pages_read(answer: Answer) -> list[str]:
-    """The pages read in full; with the title of their document where there are several."""
+def _pages_read(answer: Answer) -> str:
+    """The pages read in full; where there are several documents, by the title of each."""
     if not isinstance(answer.memory, Collection):
-        return [str(number) for number in answer.pages_read]
-    located = [answer.memory.located(number) for number in answer.pages_read]
-    return [f"{number} of {member.document.title}" for member, number in located]
+        return ", ".join(map(str, answer.pages_read)) or "none"
+    by_title: dict[str, list[str]] = {}
+    for number in answer.pages_read:
+        member, own = answer.memory.located(number)
+        by_title.setdefault(member.document.title, []).append(str(own))
+    return "; ".join(f"{', '.join(own)} of {title}" for title, own in by_title.items()) or "none"
