@@ -33,7 +33,8 @@ TEXT = (
 def address() -> Iterator[str]:
     """The address of a running server with the smallest model that is here."""
     folder = config.load().weights
-    known = sorted(weights.known().values(), key=lambda w: w.size_bytes)
+    writing = [w for w in weights.known().values() if not w.embedder]
+    known = sorted(writing, key=lambda w: w.size_bytes)
     paths = [path for w in known if (path := weights.installed(w, folder))]
     if not paths:
         pytest.skip("there are no weights here; run `reread models pull smollm2-135m`")
