@@ -34,7 +34,7 @@ def pdf(pages: int) -> bytes:
     each = len(rows) // pages
     shown = [rows[k * each : (k + 1) * each] for k in range(pages)]
     shown[pages * 2 // 3].insert(each // 2, FACT)
-    return Pdf(pages=[lines(72, 740, page, size=9) for page in shown]).file()
+    return Pdf(pages=[lines(72, 60, page, size=9) for page in shown]).file()
 
 
 def main() -> None:
