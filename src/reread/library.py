@@ -97,7 +97,7 @@ class Library(Workshop):
         return known
 
     def _known(self, name: str) -> Document | None:
-        found = self.store.find(name) or self.store.find(_resolved(name))
+        found = self.store.find(name) or self.store.find(documents.resolved(name))
         if len(found) > 1:
             listed = "; ".join(f"{i} {title}" for i, title in found[:5])
             raise UsageError(
@@ -126,7 +126,12 @@ class Library(Workshop):
         """
         from reread.documents.folders import expand
 
-        return expand(name)
+        try:
+            return expand(name)
+        except SourceNotFound:
+            if self._known(name) is None:  # a title may look like a pattern
+                raise
+            return [name]
 
     def remove(self, name: str) -> Document:
         """Removes a document, its memories and every remembered call about it."""
@@ -459,14 +464,6 @@ class Library(Workshop):
         from reread.llm import probe
 
         return probe.findings(self.model, again=again)
-
-
-def _resolved(name: str) -> str:
-    """The path as an origin holds it, or the name itself where it cannot be a path."""
-    try:
-        return str(Path(name).resolve())
-    except (OSError, RuntimeError, ValueError):
-        return name
 
 
 def load(source: str | Path, *, password: str | None = None) -> Document:

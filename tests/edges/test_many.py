@@ -165,3 +165,16 @@ def test_warnings_and_traces_name_the_document(shelf: Path) -> None:
     opened = shown["trace"]["opened"]
     assert [o["page"] for o in opened if o["document"] == made.find("garden").id]
     assert sorted(o["page"] for o in opened) == sorted(shown["pages_read"])
+
+
+def test_a_title_that_looks_like_a_pattern_is_still_a_title(tmp_path: Path) -> None:
+    made, model = library(tmp_path / "x")
+    file = tmp_path / "a.md"
+    file.write_text(f"# What is [new]?\n\n{NOTE} {sentence(60)}", encoding="utf-8")
+    made.read(file)
+    before = len(model.calls)
+    answer = made.ask("How many pounds did the astrolabe of Ulm weigh?", "What is [new]?")
+    assert "nineteen" in answer.text
+    assert "gist" not in {call.phase for call in model.calls[before:]}
+    with pytest.raises(SourceNotFound, match="no file matches"):
+        made.ask("Why?", "What is [old]?")

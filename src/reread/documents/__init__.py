@@ -41,6 +41,7 @@ __all__ = [
     "load",
     "load_bytes",
     "load_folder",
+    "resolved",
 ]
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
@@ -207,6 +208,14 @@ def _load_file(path: Path, asked: str, limits: Limits, opened: Opened) -> Docume
     if not data:
         raise EmptyDocument(f"{asked} is empty")
     return opened(data, name=path.name, origin=origin)
+
+
+def resolved(name: str) -> str:
+    """The path as an origin holds it, or the name itself where it cannot be a path."""
+    try:
+        return str(Path(name).resolve())
+    except (OSError, RuntimeError, ValueError):
+        return name
 
 
 def _not_found(asked: str) -> SourceNotFound:
