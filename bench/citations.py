@@ -92,10 +92,10 @@ def main() -> None:
                 for title, method in METHODS.items():
                     answer = library.ask(question, memory, strategy=method)
                     rows.append(row(kind, document.title, title, question, answer))
+            if said.json:
+                said.json.write_text(json.dumps(rows, ensure_ascii=False, indent=1), "utf-8")
         print(f"Model {library.model.name}.\n\n{table(rows)}")
         library.close()
-    if said.json:
-        said.json.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -33,19 +33,36 @@ def beginning(document: Document, words: int) -> Document:
 
 def stories(count: int) -> Iterator[tuple[Document, list[str]]]:
     """Stories of SQuALITY, each with its questions."""
+    for document, asked in asked_stories(count):
+        yield document, [question for question, _ in asked]
+
+
+def meetings(count: int) -> Iterator[tuple[Document, list[str]]]:
+    """Meetings of QMSum, the shortest first, each with its specific questions."""
+    for document, asked in asked_meetings(count):
+        yield document, [question for question, _ in asked]
+
+
+def asked_stories(count: int) -> Iterator[tuple[Document, list[tuple[str, list[str]]]]]:
+    """Stories of SQuALITY, each with its questions and their answers."""
     with (DATA / "squality/v1-3/txt/train.jsonl").open(encoding="utf-8") as lines:
         for k, line in enumerate(lines):
             if k == count:
                 return
             row: dict[str, Any] = json.loads(line)
-            asked = [q["question_text"] for q in row["questions"]]
+            asked = [
+                (q["question_text"], [r["response_text"] for r in q["responses"]])
+                for q in row["questions"]
+            ]
             yield plain(row["document"], f"story {row['metadata']['passage_id']}"), asked
 
 
-def meetings(count: int) -> Iterator[tuple[Document, list[str]]]:
-    """Meetings of QMSum, each with its specific questions."""
-    for path in sorted((DATA / "qmsum/data/ALL/train").glob("*.json"))[:count]:
+def asked_meetings(count: int) -> Iterator[tuple[Document, list[tuple[str, list[str]]]]]:
+    """Meetings of QMSum, the shortest first, each with its specific questions and their answers."""
+    made = []
+    for path in (DATA / "qmsum/data/ALL/train").glob("*.json"):
         row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         turns = [f"{t['speaker']}: {t['content']}" for t in row["meeting_transcripts"]]
-        asked = [q["query"] for q in row["specific_query_list"]]
-        yield plain("\n\n".join(turns), path.stem), asked
+        asked = [(q["query"], [q["answer"]]) for q in row["specific_query_list"]]
+        made.append((plain("\n\n".join(turns), path.stem), asked))
+    yield from sorted(made, key=lambda one: one[0].words)[:count]

@@ -111,11 +111,11 @@ def report(store: Store, thoughts: Sequence[Thought]) -> dict[str, Any]:
         "comparisons": len(compared),
         "with_thoughts_in_context": sum(bool(c["used"]) for c in compared),
         "votes": {v: sum(c["vote"] == v for c in voted) for v in _SCORE},
-        "win_rate": _interval(scores),
+        "win_rate": interval(scores),
     }
     for key in ("calls", "tokens", "seconds"):
         differences = [(c["document"], c["with"][key] - c["without"][key]) for c in paired]
-        out[f"more_{key}_a_question"] = _interval(differences)
+        out[f"more_{key}_a_question"] = interval(differences)
     return out
 
 
@@ -123,7 +123,7 @@ _SCORE = {"with": 1.0, "tie": 0.5, "without": 0.0}
 _SUPPORTS = ("sound", "partial", "stale", "unsupported")
 
 
-def _interval(values: Sequence[tuple[str, float]]) -> dict[str, float] | None:
+def interval(values: Sequence[tuple[str, float]]) -> dict[str, float] | None:
     """The mean and its 95% interval, by drawing groups anew; by values where there is one group."""
     if not values:
         return None
