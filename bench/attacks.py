@@ -97,10 +97,10 @@ def main() -> None:
             memory = library.read(plain(document_of(attack), attack.name))
             asked = [library.ask(question, memory) for question in (HARMLESS, WANTED)]
             rows.append(row(attack, memory, asked[0], asked[1]))
+            if said.json:
+                said.json.write_text(json.dumps(rows, ensure_ascii=False, indent=1), "utf-8")
         print(f"Model {library.model.name}.\n\n{table(rows)}")
         library.close()
-    if said.json:
-        said.json.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import argparse
 import json
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,8 @@ WORDS = 2_500
 METHODS = {"ReadAgent-P": "parallel", "ReadAgent-S": "sequential", "full text": "full"}
 
 
-def rows(library: Library) -> list[dict[str, Any]]:
+def rows(library: Library) -> Iterator[dict[str, Any]]:
     """One row for each question and method."""
-    made: list[dict[str, Any]] = []
     for entry in json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8")):
         place = str(entry["source"])
         path = DATA / place.removeprefix("data/") if place.startswith("data/") else ROOT / place
@@ -41,19 +41,18 @@ def rows(library: Library) -> list[dict[str, Any]]:
                 full = method == "full"
                 source = over_everything(memory) if full else memory
                 answer = library.ask(question, source, strategy="gists" if full else method)
-                made.append(
-                    {
-                        "source": path.name,
-                        "question": question,
-                        "method": title,
-                        "answer": answer.text,
-                        "refused": answer.text == NOT_IN_DOCUMENT,
-                        "grounded": answer.grounded,
-                        "support": [s.support for s in answer.sentences],
-                        "cited": [c.quote for c in answer.citations],
-                    }
-                )
-    return made
+                yield {
+                    "source": path.name,
+                    "question": question,
+                    "method": title,
+                    "answer": answer.text,
+                    "refused": answer.text == NOT_IN_DOCUMENT,
+                    "grounded": answer.grounded,
+                    "chance": answer.trace.chance,
+                    "support": [s.support for s in answer.sentences],
+                    "cited": [c.quote for c in answer.citations],
+                    "kept": answer.thought_kept,
+                }
 
 
 def table(made: list[dict[str, Any]]) -> str:
@@ -86,11 +85,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = said.library or Path(folder) / "bench.db"
         library = Library(config=config.load(model=said.model, library=path))
-        made = rows(library)
+        made: list[dict[str, Any]] = []
+        for row in rows(library):
+            made.append(row)
+            if said.json:
+                said.json.write_text(json.dumps(made, ensure_ascii=False, indent=1), "utf-8")
         print(f"Model {library.model.name}.\n\n{table(made)}")
         library.close()
-    if said.json:
-        said.json.write_text(json.dumps(made, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def by_phase(replies: Mapping[str, str | Callable[[Call], str]]) -> Callable[[Ca
     """A reply function that answers each phase with its text, or with what its function says."""
 
     def reply(call: Call) -> str:
-        made = replies[call.phase]
+        made = {"whether": "yes", **replies}[call.phase]
         return made if isinstance(made, str) else made(call)
 
     return reply

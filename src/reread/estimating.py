@@ -93,8 +93,8 @@ class Counting:
             return json.dumps({"mark": 1 if self._most or last is None else int(last[1])})
         if call.phase == "lookup":
             return self._looked_up(order)
-        if call.phase == "merge":
-            return "no"
+        if call.phase in ("merge", "whether"):
+            return "yes" if self._most and call.phase == "whether" else "no"
         if call.phase == "gist":
             return _beginning(material, _GIST_SHARES[self._most])
         return " ".join(["zq"] * _ANSWER_WORDS[self._most])

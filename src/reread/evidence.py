@@ -70,10 +70,12 @@ class Trace:
 
     `gists` are spans (first, last) of the pages whose gists were seen, `sections` those of the
     sections looked into, `opened` the pages in the order of their importance, `calls` all calls in
-    the order in which they ended.
+    the order in which they ended. `chance` is how likely the model found it that what it saw
+    answers, where it was asked.
     """
 
     gists: tuple[tuple[int, int], ...] = ()
     sections: tuple[tuple[int, int], ...] = ()
     opened: tuple[Opened, ...] = ()
     calls: tuple[CallMade, ...] = ()
+    chance: float | None = None

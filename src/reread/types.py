@@ -163,7 +163,8 @@ class Call:
     repeated askings of the same prompt. `shares` names the prefix that other calls will share, a
     hint for back ends that can keep evaluated prompts. `hear` is told the whole of the reply's text
     so far whenever there is more of it, and at last once in full; when a call is sent again, it is
-    told less than before.
+    told less than before. Where `weighs` names words, the reply should be one of them, and where
+    the back end can tell how likely each was, its text is a JSON object of their chances.
     """
 
     prompt: PromptId
@@ -177,6 +178,7 @@ class Call:
     sample: int = 0
     shares: str | None = None
     hear: Callable[[str], None] | None = None
+    weighs: tuple[str, ...] = ()
 
     @property
     def phase(self) -> str:

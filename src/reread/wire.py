@@ -49,6 +49,7 @@ def _trace(a: Answer) -> dict[str, Any]:
         "gists": [list(span) for span in t.gists],
         "sections": [list(span) for span in t.sections],
         "opened": [_place(a, o.page) | {"by": list(o.by)} for o in t.opened],
+        **({} if t.chance is None else {"chance": round(t.chance, 4)}),
         "calls": [asdict(c) | {"seconds": round(c.seconds, 3)} for c in t.calls],
     }
 

@@ -54,9 +54,12 @@ _SUBSTITUTES: Mapping[str, str | None] = {
     "stream_options": None,
     "stream": None,
     "reasoning_effort": None,
+    "logprobs": None,
+    "top_logprobs": None,
 }
 _FIRST_TIMES = 10  # the first word waits for the prompt to be evaluated, minutes on a laptop
 _DRAIN_S = 0.5
+_MOST_LIKELY = 10
 _THINKING_TOKENS = 4_096  # room for reasoning, once a reply was cut because of it
 _SMALLEST_WINDOW = 256
 _CERTAINLY_COUNTED_TOKENS = 400
@@ -149,13 +152,14 @@ class Compatible:
         reply = self._send(call)
         fewest = fewest_tokens(call.system) + fewest_tokens(call.user)
         took = counts(reply.usage, fewest)
+        weighed = streams.chances(reply.likely, call.weighs)
         completion = Completion(
-            text=without_reasoning(reply.text),
+            text=weighed or without_reasoning(reply.text),
             prompt_tokens=took.prompt,
             completion_tokens=took.completion,
             reused_tokens=took.reused,
             reasoning_tokens=took.reasoning,
-            finish_reason=reply.finish_reason or "stop",
+            finish_reason="stop" if weighed else reply.finish_reason or "stop",
             seconds=time.monotonic() - started,
         )
         self._check_whole(took.prompt, fewest)
@@ -243,10 +247,10 @@ class Compatible:
                     stream_cls=openai.Stream[object],
                 )
                 with closing(response):
-                    chunks = _chunks(response)
+                    chunks = sockets.chunks(response)
                     reply = streams.receive(chunks, came=limit.renew, hear=heard)
                     limit.until = time.monotonic() + _DRAIN_S
-                    _drain(chunks)
+                    sockets.drain(chunks)
                     return reply
         except streams.NoReply as error:
             raise ModelRefused(
@@ -275,6 +279,8 @@ class Compatible:
         if call.schema is not None:
             shape = {"name": call.phase, "schema": dict(call.schema), "strict": True}
             wanted["response_format"] = {"type": "json_schema", "json_schema": shape}
+        if call.weighs:
+            wanted |= {"logprobs": True, "top_logprobs": _MOST_LIKELY}
         if self.learned.thinking_tokens:
             wanted["reasoning_effort"] = "low"
         if "stream" not in refused:
@@ -483,18 +489,3 @@ class Compatible:
         if names:
             return f"Check --model. It offers {', '.join(names)}"
         return "Check --model and OPENAI_BASE_URL, which usually ends in /v1"
-
-
-def _chunks(response: httpx.Response) -> Iterator[bytes]:
-    # What is not compressed need not pass the client's decoders.
-    packed = "content-encoding" in response.headers
-    return response.iter_bytes() if packed else response.iter_raw()
-
-
-def _drain(chunks: Iterator[bytes]) -> None:
-    """Takes what follows the end of a reply, so that the connection can be used again."""
-    try:
-        for _ in chunks:
-            pass
-    except httpx.HTTPError:
-        pass  # it is closed then; the reply is here

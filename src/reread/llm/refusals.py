@@ -67,6 +67,8 @@ _PARAMETERS: Mapping[str, re.Pattern[str]] = {
         r"invalid schema",
         re.IGNORECASE,
     ),
+    "top_logprobs": re.compile(r"\btop_logprobs\b"),
+    "logprobs": re.compile(r"\blog_?probs?\b", re.IGNORECASE),
     "stream_options": re.compile(r"\bstream_options\b|\binclude_usage\b"),
     "stream": re.compile(r"\bstream(?:ing|ed)?\b", re.IGNORECASE),
     "reasoning_effort": re.compile(r"reasoning.?effort|\breasoning\b|\bthink", re.IGNORECASE),

@@ -18,6 +18,7 @@ from reread.text import count_words, estimate_tokens, sentences
 from reread.types import Call, Completion
 
 Reply = Callable[[Call], str]
+_SILENT = "NOT IN THE DOCUMENT"
 
 
 class Scripted:
@@ -73,6 +74,8 @@ def reply_to(phase: str, user: str) -> str:
         return "no"
     if phase == "lookup":
         return _look_up(material, order)
+    if phase == "whether":
+        return "no" if _answer(material, order) == _SILENT else "yes"
     if phase == "answer":
         return _answer(material, order)
     if phase == "distil":
@@ -137,7 +140,7 @@ def _answer(material: str, order: str) -> str:
             if score > best[0]:
                 best, where = (score, " ".join(text[start:end].split())), number
     if best[0] < 2:
-        return "NOT IN THE DOCUMENT"
+        return _SILENT
     return best[1] if "exactly" not in order else f'{best[1]}\n[{where}] "{best[1]}"'
 
 

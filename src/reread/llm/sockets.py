@@ -124,3 +124,19 @@ class _Stream(httpcore.NetworkStream):
     ) -> httpcore.NetworkStream:
         self._flush()
         return _Stream(self._plain.start_tls(ssl_context, server_hostname, timeout))
+
+
+def chunks(response: httpx.Response) -> Iterator[bytes]:
+    """What the response holds, as it comes."""
+    # What is not compressed need not pass the client's decoders.
+    packed = "content-encoding" in response.headers
+    return response.iter_bytes() if packed else response.iter_raw()
+
+
+def drain(chunks: Iterator[bytes]) -> None:
+    """Takes what follows the end of a reply, so that the connection can be used again."""
+    try:
+        for _ in chunks:
+            pass
+    except httpx.HTTPError:
+        pass  # it is closed then; the reply is here

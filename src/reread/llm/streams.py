@@ -9,7 +9,8 @@ middle. Invariant: a stream that does not say that it is complete is never taken
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,13 +36,17 @@ class NoReply(Exception):
 
 @dataclass(slots=True)
 class Reply:
-    """What came of a reply. `thought` is True when reasoning came that is not part of the text."""
+    """What came of a reply. `thought` is True when reasoning came that is not part of the text.
+
+    `likely` are the most likely first tokens with their chances, where these were asked for.
+    """
 
     streamed: bool = False
     finish_reason: str | None = None
     usage: dict[str, Any] = field(default_factory=dict)
     thought: bool = False
     pieces: list[str] = field(default_factory=list)
+    likely: dict[str, float] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -74,6 +79,16 @@ def receive(
         rest = b"\n".join([line, *lines])
         return _whole(rest)
     raise Broken("it ended before anything came")
+
+
+def chances(likely: Mapping[str, float], words: Sequence[str]) -> str:
+    """The chance of each of the words as JSON; empty where none is among the likely tokens."""
+    found = dict.fromkeys(words, 0.0)
+    for token, chance in likely.items():
+        if (word := token.strip().casefold()) in found:
+            found[word] += chance
+    told = {word: round(chance, 4) for word, chance in found.items()}
+    return json.dumps(told) if any(found.values()) else ""
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -160,12 +175,23 @@ def _take(event: Any, reply: Reply) -> None:
         if reason == "error":
             raise Told(choice.get("error") or "the model failed while it wrote")
         reply.finish_reason = reason
+    if not reply.likely:
+        reply.likely = _likely(choice.get("logprobs"))
     said = choice.get("delta") or choice.get("message")
     if isinstance(said, dict):
         if content := said.get("content"):
             reply.pieces.append(_text(content))
         if said.get("reasoning_content") or said.get("reasoning"):
             reply.thought = True
+
+
+def _likely(told: Any) -> dict[str, float]:
+    """The chances of the most likely tokens at the place of the first; empty where untold."""
+    try:
+        first = told["content"][0]["top_logprobs"]
+        return {str(one["token"]): math.exp(min(0.0, float(one["logprob"]))) for one in first}
+    except (TypeError, LookupError, ValueError):
+        return {}
 
 
 def _whole(raw: bytes) -> Reply:

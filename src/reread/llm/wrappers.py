@@ -183,6 +183,7 @@ def call_key(model: str, call: Call) -> str:
         call.schema,
         dict(call.extra),
         call.sample,
+        *([call.weighs] if call.weighs else []),
     ]
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False, default=dict)
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -18,7 +18,7 @@ from reread.reading.suspicion import suspicions
 from reread.text import count_words
 from reread.types import Answer, Citation, Fallback, GistMemory, Note, Section, compression_rate
 
-_FREE_TOKENS, _SHORT_TOKENS, _CHOICE_TOKENS = 600, 160, 64
+_FREE_TOKENS, _SHORT_TOKENS, _CHOICE_TOKENS, _WORD_TOKENS = 600, 160, 64, 4
 _MOST_OPTIONS = 26
 Hear = Callable[[str], None] | None
 
@@ -77,7 +77,7 @@ def answer(
         memory=memory,
         citations=citations,
         sentences=with_citations(given.grounds.sentences, citations),
-        trace=_trace(found),
+        trace=_trace(found, given.chance),
         choice=given.choice,
         compression_rate=compression_rate(
             count_words(reply.context(found.opened, found.inside)), memory.document.words
@@ -103,13 +103,17 @@ class _Given:
     quoted: tuple[Citation, ...]
     choice: int | None
     grounds: Grounds
+    chance: float | None = None
 
 
 def _given(reply: _Reply, look: LookUp, hear: Hear) -> _Given:
+    chance = reply.chance(look)
+    if chance is not None and chance < reply.desk.profile.sure:
+        return _Given("", (), None, Grounds(()), chance)
     text, named, choice = reply.over(look, hear=hear)
     memory = reply.memory
     quoted = quotes.cite(named, memory.pages, memory.document) if text else ()
-    return _Given(text, quoted, choice, _grounds(reply, look, text, quoted))
+    return _Given(text, quoted, choice, _grounds(reply, look, text, quoted), chance)
 
 
 def _grounds(reply: _Reply, look: LookUp, text: str, quoted: tuple[Citation, ...]) -> Grounds:
@@ -135,7 +139,7 @@ def _grounded(reply: _Reply, look: LookUp, given: _Given, hear: Hear) -> _Given:
         return replace(given, grounds=_grounds(reply, look, given.text, given.quoted))
 
 
-def _trace(look: LookUp) -> Trace:
+def _trace(look: LookUp, chance: float | None) -> Trace:
     """Which gists were seen, which sections looked into, which pages opened and why."""
     spans: list[tuple[int, int]] = []
     for number in look.visible():
@@ -149,6 +153,7 @@ def _trace(look: LookUp) -> Trace:
         opened=tuple(
             Opened(page=n, by=tuple(dict.fromkeys(look.named.get(n, ())))) for n in look.opened
         ),
+        chance=chance,
     )
 
 
@@ -195,6 +200,29 @@ class _Reply:
 
     def so_far(self, look: LookUp, earlier: str) -> str:
         return self.over(look, earlier)[0] or replies.NOT_IN_DOCUMENT
+
+    def chance(self, look: LookUp) -> float | None:
+        """How likely the model finds it that what is shown answers; None where it is not asked.
+
+        A small model that is to answer invents sooner than it says that the text is silent; asked
+        about the text alone it leans the right way, and how far tells more than the word it says.
+        """
+        if self.options or not self.desk.profile.sure:
+            return None
+        values = {"memory": self.context(look.opened, look.inside), "question": self.question}
+        try:
+            found: float = self.desk.ask(
+                "whether",
+                values,
+                lambda reply: replies.chance(reply, "yes", "no"),
+                max_tokens=_WORD_TOKENS,
+                shares=look_up.shared(self.memory),
+                weighs=("yes", "no"),
+            )
+        except MalformedReply as error:
+            look.fallbacks.append(Fallback(phase="whether", page=0, reason=error.message))
+            return None
+        return found
 
     def over(
         self,

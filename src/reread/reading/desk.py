@@ -42,6 +42,7 @@ class Desk:
         extra: Mapping[str, Any] | None = None,
         shares: str | None = None,
         hear: Callable[[str], None] | None = None,
+        weighs: tuple[str, ...] = (),
     ) -> Any:
         """The parsed reply to a prompt, asked once more when the first reply is malformed.
 
@@ -60,6 +61,7 @@ class Desk:
             extra=extra or {},
             shares=shares,
             hear=hear,
+            weighs=weighs,
         )
         try:
             return self.model.complete(call).value

@@ -406,6 +406,23 @@ def answer(completion: Completion) -> tuple[str, tuple[tuple[int, str], ...]]:
     return said, tuple(quotes)
 
 
+def chance(completion: Completion, word: str, other: str) -> float:
+    """How likely the reply is one word and not the other: 0 to 1, or either where that is untold.
+
+    Raises:
+        MalformedReply: it is neither.
+    """
+    text = _unfenced(completion.text).strip()
+    told = _json_object(text) or {}
+    first, second = told.get(word), told.get(other)
+    if isinstance(first, float | int) and isinstance(second, float | int) and first + second > 0:
+        return first / (first + second)
+    said = re.match(rf"\W*(?:({word})|{other})\b", text, re.IGNORECASE)
+    if said is None:
+        raise MalformedReply(f"the reply is neither {word} nor {other}", reply=completion.text)
+    return 1.0 if said[1] else 0.0
+
+
 def is_quote(line: str) -> bool:
     """Whether a line of an answer is a quote with its page."""
     return bool(_QUOTE_LINE.search(line))

@@ -34,7 +34,8 @@ class Profile:
     them, unless told otherwise. `sampling` are parameters for gisting beyond the common ones. With
     `warm` reading ends with one look-up, so that a back end which keeps evaluated prompts has the
     gists ready for questions. With `read_support` a page whose gist alone supports an answer is
-    read, while pages may be, and the question asked again.
+    read, while pages may be, and the question asked again. With `sure` above 0 the model is first
+    asked whether what it sees answers, and below that chance the answer is that nothing does.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Profile:
     merge: bool = False
     by_kind: bool = False
     read_support: bool = False
+    sure: float = 0.0
     thoughts: bool = True
     sampling: Mapping[str, Any] = field(default_factory=dict)
 
