@@ -2,8 +2,8 @@
 
     python bench/silence.py [--model local:] [--library FILE] [--json FILE]
 
-Six texts of about 2,500 words, ten questions each, by ReadAgent-P and -S and by the same model over
-the full text. `refused`: the model itself found nothing. `ungrounded`: it refused, or the rule
+Six texts of about 2,500 words, ten questions each, by ReadAgent-P and -S and by the same model
+answering over the full text. `refused`: the model itself found nothing. `ungrounded`: it refused, or the rule
 found that nothing it read supports its answer, so that nothing is cited. The rest was invented.
 Texts of `../shared/data` are left out where it is absent.
 """
@@ -20,15 +20,37 @@ from typing import Any
 
 from answers import over_everything
 from real_texts import DATA, ROOT, beginning
-from reread import config, documents
+from reread import config, documents, llm
 from reread.library import Library
+from reread.ports import Capabilities, Model
 from reread.reading.replies import NOT_IN_DOCUMENT
+from reread.types import Call, Completion
 
 WORDS = 2_500
 METHODS = {"ReadAgent-P": "parallel", "ReadAgent-S": "sequential", "full text": "full"}
 
 
-def rows(library: Library) -> Iterator[dict[str, Any]]:
+class Sure:
+    """A model that answers like another and, asked whether the text answers, always says yes."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.name = model.name
+        self.count_tokens = model.count_tokens
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Those of the other model."""
+        return self._model.capabilities
+
+    def complete(self, call: Call) -> Completion:
+        """The other's reply, or yes."""
+        if call.phase == "whether":
+            return Completion(text="yes")
+        return self._model.complete(call)
+
+
+def rows(library: Library, plain: Library) -> Iterator[dict[str, Any]]:
     """One row for each question and method."""
     for entry in json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8")):
         place = str(entry["source"])
@@ -38,9 +60,10 @@ def rows(library: Library) -> Iterator[dict[str, Any]]:
         memory = library.read(beginning(documents.load(path), WORDS))
         for question in entry["questions"]:
             for title, method in METHODS.items():
-                full = method == "full"
-                source = over_everything(memory) if full else memory
-                answer = library.ask(question, source, strategy="gists" if full else method)
+                if method == "full":
+                    answer = plain.ask(question, over_everything(memory), strategy="gists")
+                else:
+                    answer = library.ask(question, memory, strategy=method)
                 yield {
                     "source": path.name,
                     "question": question,
@@ -84,14 +107,18 @@ def main() -> None:
     said = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = said.library or Path(folder) / "bench.db"
-        library = Library(config=config.load(model=said.model, library=path))
+        said_so = config.load(model=said.model, library=path)
+        model = llm.choose(said_so)
+        library = Library(model=model, config=said_so)
+        plain = Library(model=Sure(model), config=said_so)
         made: list[dict[str, Any]] = []
-        for row in rows(library):
+        for row in rows(library, plain):
             made.append(row)
             if said.json:
                 said.json.write_text(json.dumps(made, ensure_ascii=False, indent=1), "utf-8")
         print(f"Model {library.model.name}.\n\n{table(made)}")
         library.close()
+        plain.close()
 
 
 if __name__ == "__main__":
