@@ -3,9 +3,9 @@
     python bench/silence.py [--model local:] [--library FILE] [--json FILE]
 
 Six texts of about 2,500 words, ten questions each, by ReadAgent-P and -S and by the same model
-answering over the full text. `refused`: the model itself found nothing. `ungrounded`: it refused, or the rule
-found that nothing it read supports its answer, so that nothing is cited. The rest was invented.
-Texts of `../shared/data` are left out where it is absent.
+answering over the full text. `refused`: the model itself found nothing. `ungrounded`: it refused,
+or the rule found that nothing it read supports its answer, so that nothing is cited. The rest was
+invented. Texts of `../shared/data` are left out where it is absent.
 """
 
 from __future__ import annotations
