@@ -1,6 +1,7 @@
 """How often a model says that the document does not say: sixty questions without an answer in it.
 
-    python bench/silence.py [--model local:] [--library FILE] [--json FILE]
+    python bench/silence.py [--model local:] [--methods parallel,sequential,full] [--library FILE]
+                            [--json FILE]
 
 Six texts of about 2,500 words, ten questions each, by ReadAgent-P and -S and by the same model
 answering over the full text. `refused`: the model itself found nothing. `ungrounded`: it refused,
@@ -50,7 +51,7 @@ class Sure:
         return self._model.complete(call)
 
 
-def rows(library: Library, plain: Library) -> Iterator[dict[str, Any]]:
+def rows(library: Library, plain: Library, methods: dict[str, str]) -> Iterator[dict[str, Any]]:
     """One row for each question and method."""
     for entry in json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8")):
         place = str(entry["source"])
@@ -59,7 +60,7 @@ def rows(library: Library, plain: Library) -> Iterator[dict[str, Any]]:
             continue
         memory = library.read(beginning(documents.load(path), WORDS))
         for question in entry["questions"]:
-            for title, method in METHODS.items():
+            for title, method in methods.items():
                 if method == "full":
                     answer = plain.ask(question, over_everything(memory), strategy="gists")
                 else:
@@ -84,7 +85,7 @@ def table(made: list[dict[str, Any]]) -> str:
         "| method | questions | refused | ungrounded | rate |",
         "| --- | --: | --: | --: | --: |",
     ]
-    for title in METHODS:
+    for title in dict.fromkeys(r["method"] for r in made):
         mine = [r for r in made if r["method"] == title]
         counts = Counter(refused=0, ungrounded=0)
         for row in mine:
@@ -104,7 +105,9 @@ def main() -> None:
     parser.add_argument("--model")
     parser.add_argument("--library", type=Path, help="Kept, so that a second run pays nothing.")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--methods", default=",".join(METHODS.values()))
     said = parser.parse_args()
+    methods = {t: m for t, m in METHODS.items() if m in said.methods.split(",")}
     with tempfile.TemporaryDirectory() as folder:
         path = said.library or Path(folder) / "bench.db"
         said_so = config.load(model=said.model, library=path)
@@ -112,7 +115,7 @@ def main() -> None:
         library = Library(model=model, config=said_so)
         plain = Library(model=Sure(model), config=said_so)
         made: list[dict[str, Any]] = []
-        for row in rows(library, plain):
+        for row in rows(library, plain, methods):
             made.append(row)
             if said.json:
                 said.json.write_text(json.dumps(made, ensure_ascii=False, indent=1), "utf-8")
