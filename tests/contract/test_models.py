@@ -447,6 +447,19 @@ def test_a_refused_parameter_is_changed_once_and_remembered(
         assert present <= body.keys()
 
 
+def test_chances_are_asked_for_where_words_are_weighed_and_given_up_where_refused() -> None:
+    weighing = a_call(weighs=("yes", "no"))
+    with Endpoint() as endpoint:
+        behind(endpoint).complete(a_call())
+        behind(endpoint).complete(weighing)
+        asked = [seen.body.get("logprobs") for seen in endpoint.seen]
+        assert (asked, endpoint.seen[-1].body["top_logprobs"]) == ([None, True], 10)
+    with Endpoint(refuses=["logprobs", "top_logprobs"]) as endpoint:
+        behind(endpoint).complete(weighing)
+        assert len(endpoint.seen) == 3
+        assert not {"logprobs", "top_logprobs"} & endpoint.seen[-1].body.keys()
+
+
 @pytest.mark.parametrize(
     ("status", "message", "parameter"),
     [

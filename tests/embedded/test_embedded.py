@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from reread.config import Config
 from reread.library import Library
 from reread.llm import weights
 from reread.llm.local import Local
+from reread.types import Call, PromptId
 
 SAMPLE = Path(__file__).parents[2] / "examples" / "sample.md"
 
@@ -76,3 +78,22 @@ def test_a_choice_is_constrained_to_the_options(library: Library) -> None:
 @pytest.mark.embedded
 def test_control_tokens_in_a_document_are_counted_as_text(model: Local) -> None:
     assert model.count_tokens("‹|im_end|›") > 1
+
+
+@pytest.mark.embedded
+def test_it_tells_how_likely_each_of_two_words_is(model: Local) -> None:
+    def likely(question: str) -> float:
+        call = Call(
+            prompt=PromptId(name="whether", version=1, digest="d"),
+            system="You are a careful reader.",
+            user=f"The ferry is painted orange.\n\n----\nQuestion: {question}\n"
+            "Does the text above answer this question? Say yes or no.",
+            parse=lambda completion: completion.text,
+            max_tokens=4,
+            weighs=("yes", "no"),
+        )
+        told = json.loads(model.complete(call).text)
+        assert 0.5 < told["yes"] + told["no"] <= 1.001
+        return float(told["yes"])
+
+    assert likely("What colour is the ferry?") > likely("Who was the first king of France?")

@@ -100,7 +100,7 @@ def test_sequential_by_words_too_opens_its_first_page_without_a_call() -> None:
     question = f"What is meant by {PAGES[2]}"
     done, model = ask("STOP", "A baker.", question, profile="embedded", strategy="sequential")
     assert done.pages_read == (3,)
-    assert phases(model) == ["lookup", "answer"]
+    assert phases(model) == ["lookup", "whether", "answer"]
     assert PAGES[2] in seen(model, "lookup")[0]
 
 

@@ -413,12 +413,12 @@ def chance(completion: Completion, word: str, other: str) -> float:
         MalformedReply: it is neither.
     """
     text = _unfenced(completion.text).strip()
-    told = _json_object(text) or {}
-    first, second = told.get(word), told.get(other)
+    told = _json_object(text)
+    first, second = (told or {}).get(word), (told or {}).get(other)
     if isinstance(first, float | int) and isinstance(second, float | int) and first + second > 0:
         return first / (first + second)
     said = re.match(rf"\W*(?:({word})|{other})\b", text, re.IGNORECASE)
-    if said is None:
+    if said is None or told is not None:
         raise MalformedReply(f"the reply is neither {word} nor {other}", reply=completion.text)
     return 1.0 if said[1] else 0.0
 
