@@ -35,11 +35,18 @@ def answer(a: Answer, *, trace: bool = False) -> dict[str, Any]:
         "coverage": asdict(a.document.coverage),
         "warnings": [_of_document(w) for w in a.warnings],
         **({"documents": _documents(a)} if isinstance(a.memory, Collection) else {}),
-        **({"provisional": True} if a.memory.provisional else {}),
+        **(_provisional(a.memory) if a.memory.provisional else {}),
         **({"choice": a.choice} if a.choice is not None else {}),
         **({"fallbacks": [asdict(f) for f in a.fallbacks]} if a.fallbacks else {}),
         **({"trace": _trace(a)} if trace else {}),
     }
+
+
+def _provisional(m: GistMemory) -> dict[str, Any]:
+    """That a document was not read to its end, and how far it was."""
+    read = [page for page, gist in zip(m.pages, m.gists, strict=True) if gist]
+    so_far = {"pages": len(read), "words": sum(page.words for page in read)}
+    return {"provisional": True, "read_so_far": so_far}
 
 
 def _trace(a: Answer) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from reread.evidence import Basis, Sentence
 from reread.reading import replies
 from reread.reading.quotes import content
+from reread.reading.render import parts
 from reread.text import sentences
 from reread.types import Citation, GistMemory, Note, Page
 
@@ -63,10 +64,9 @@ def grounds(
     `visible` those whose gists were shown. A note that was shown counts as a gist of its pages.
     """
     pages = [_Source(memory.pages[n - 1].text, n) for n in opened]
-    gists: list[_Source] = []
+    gists = [_Source(memory.gists[n - 1], n) for n in visible if n not in opened]
     if not memory.provisional:
-        gists += [_Source(memory.gists[n - 1], n) for n in visible if n not in opened]
-        gists += [_Source(s.gist, 0) for level in memory.levels[-1:] for s in level]
+        gists += [_Source(s.gist, 0) for s in parts(memory)]
     gists += [_Source(note.text, *(note.pages[:1] or (0,))) for note in notes]
     spans = sentences(answer)
     found: list[Sentence] = []

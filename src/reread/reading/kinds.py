@@ -7,6 +7,7 @@ import tomllib
 from collections import Counter
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from reread.types import Document
 
@@ -23,10 +24,18 @@ _HEAD = 60_000  # characters looked at
 
 
 @cache
+def _entries() -> dict[str, dict[str, Any]]:
+    return tomllib.loads((resources.files("reread.reading") / "kinds.toml").read_text("utf-8"))
+
+
 def known() -> dict[str, str]:
     """What to keep, by kind."""
-    text = (resources.files("reread.reading") / "kinds.toml").read_text("utf-8")
-    return {name: entry["keep"] for name, entry in tomllib.loads(text).items()}
+    return {name: str(entry["keep"]) for name, entry in _entries().items()}
+
+
+def grows(kind: str | None) -> bool:
+    """Whether documents of the kind are of a sort that goes on, as conversations do."""
+    return kind in _entries() and bool(_entries()[kind].get("grows", False))
 
 
 def kind_of(document: Document) -> str:
