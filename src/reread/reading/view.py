@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from heapq import nlargest
 from itertools import groupby
 
 from reread.reading.desk import Desk
@@ -37,8 +38,7 @@ def viewed(desk: Desk, memory: GistMemory, question: str) -> GistMemory:
 def _faded(desk: Desk, memory: GistMemory) -> tuple[Section, ...]:
     """The top level, its newest sections opened as far as two thirds of the room go."""
     room = gist_room(desk)
-    widest = max(_tokens_of_pages(desk, memory, section) for section in memory.levels[0])
-    most = min(room * 2 // 3, room - widest)
+    most = min(room * 2 // 3, room - _widest(desk, memory))
     shown = replace(memory, view=memory.levels[-1])
     marks = tags(shown)
     while whole := parts(shown):
@@ -52,9 +52,14 @@ def _faded(desk: Desk, memory: GistMemory) -> tuple[Section, ...]:
     return shown.view
 
 
-def _tokens_of_pages(desk: Desk, memory: GistMemory, section: Section) -> int:
-    gists = memory.gists[section.first - 1 : section.last]
-    return desk.tokens("\n\n".join(f"<Page {section.last}>\n{gist}" for gist in gists))
+def _widest(desk: Desk, memory: GistMemory) -> int:
+    """The most tokens that the pages of one section take by their gists."""
+    held = [
+        "\n\n".join(f"<Page {s.last}>\n{gist}" for gist in memory.gists[s.first - 1 : s.last])
+        for s in memory.levels[0]
+    ]
+    # Counting all would take seconds for a library; bytes tell well which can be the longest.
+    return max(map(desk.tokens, nlargest(4, held, key=lambda text: len(text.encode()))))
 
 
 def _so_far(desk: Desk, memory: GistMemory, question: str) -> tuple[Section, ...]:
