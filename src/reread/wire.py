@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from reread.estimating import Estimate
+from reread.estimating import Estimate, Total
 from reread.evidence import Suspicion
 from reread.types import Answer, Citation, Collection, Document, GistMemory, Thought, Usage, Work
 
@@ -140,6 +140,11 @@ def estimate(e: Estimate) -> dict[str, Any]:
         "price": asdict(e.price) if e.price else None,
         "model": e.model,
     }
+
+
+def estimates(results: Sequence[Mapping[str, Any]], together: Total | None) -> dict[str, Any]:
+    """Estimates of several sources with their total, null where none could be estimated."""
+    return {"sources": list(results), "total": asdict(together) if together else None}
 
 
 def memory(m: GistMemory, *, pages: bool = False) -> dict[str, Any]:
