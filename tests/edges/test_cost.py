@@ -158,11 +158,12 @@ def test_several_estimates_for_people_are_a_line_each_and_a_total(desk: Desk) ->
     assert re.match(r"one question about one of them: 2 to 4 calls, ", lines[3])
     assert len(lines) == 4
     assert done.err.count("`reread models test` measures it") == 1
-    nothing = desk.run("estimate", desk.home / "*.zip", "--json")
+    nothing = desk.run("estimate", desk.home / "*.zip", desk.home / "no.txt", "--json")
     assert nothing.code == 1
     told = json.loads(nothing.out)
     assert told["total"] is None
-    assert [one["source"] for one in told["sources"]] == [str(desk.home / "*.zip")]
+    asked = [str(desk.home / "*.zip"), str(desk.home / "no.txt")]
+    assert [one["source"] for one in told["sources"]] == asked
 
 
 def test_time_is_told_once_the_speed_was_measured(desk: Desk) -> None:
