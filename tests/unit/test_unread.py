@@ -147,7 +147,8 @@ def test_the_gists_of_what_was_read_count(tmp_path: Path, pagination: str) -> No
     assert read == list(range(1, len(read) + 1))
     if pagination == "model":
         assert len(read) == 5
-    assert [call.phase for call in model.calls] == ["lookup", "answer"]
+    asked = [call.phase for call in model.calls if call.phase != "whether"]
+    assert asked == ["lookup", "answer"]
     assert "<Page 1>" in model.calls[0].user
     assert f"<Page {len(read) + 1}>" not in model.calls[0].user
     first, last = len(read) + 1, len(memory.pages)
