@@ -313,3 +313,14 @@ def test_a_reply_that_could_not_be_used_does_not_end_what_was_read(tmp_path: Pat
     assert [fallback.page for fallback in memory.fallbacks] == [lamps.number]
     finished = Library(tmp_path / "library.db", model=Scripted(unsteady)).read(file)
     assert [p.end for p in finished.pages[: last - 1]] == [p.end for p in memory.pages[: last - 1]]
+
+
+def test_the_command_line_says_how_far_it_was_read(tmp_path: Path) -> None:
+    file = interrupted(tmp_path, 6)
+    env = environ(tmp_path)
+    command = ("ask", file, LANTERNS, "--now", "--model", "scripted:extractive", "--no-thoughts")
+    told = json.loads(run(*command, "--library", tmp_path / "library.db", "--json", env=env).out)
+    pages = told["document"]["pages"]
+    assert (told["provisional"], told["read_so_far"]["pages"]) == (True, 5)
+    shown = run(*command, "--library", tmp_path / "library.db", env=env)
+    assert f"5 of {pages} pages read so far: this rests on their gists" in shown.err
