@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +53,20 @@ class Estimate:
     reading: Needs
     question: Needs
     price: Price | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Total:
+    """What reading several documents takes together, and a question about one of them.
+
+    `words` are those of the documents; `question` spans all of them.
+    """
+
+    documents: int
+    words: int
+    pages: tuple[int, int]
+    reading: Needs
+    question: Needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +177,44 @@ def estimate(
         reading=_needs(fewest[1], most[1], price, speed),
         question=_needs(fewest[2], most[2], price, speed),
         price=price,
+    )
+
+
+def total(estimates: Sequence[Estimate]) -> Total:
+    """All together; what is not known of one is not known of the total.
+
+    The same content under several names is read once.
+    """
+    once = list({one.document.id: one for one in estimates}.values())
+    return Total(
+        documents=len(once),
+        words=sum(one.document.words for one in once),
+        pages=(sum(one.pages[0] for one in once), sum(one.pages[1] for one in once)),
+        reading=_together([one.reading for one in once], sum, sum),
+        question=_together([one.question for one in once], min, max),
+    )
+
+
+def _together(
+    needs: Sequence[Needs],
+    low: Callable[[Iterable[float]], float],
+    high: Callable[[Iterable[float]], float],
+) -> Needs:
+    def known(figure: str) -> Range:
+        ranges = [getattr(one, figure) for one in needs]
+        return low(a for a, _ in ranges), high(b for _, b in ranges)
+
+    def perhaps(figure: str) -> Range | None:
+        return None if any(getattr(one, figure) is None for one in needs) else known(figure)
+
+    return Needs(
+        calls=known("calls"),
+        remembered=known("remembered"),
+        words_in=known("words_in"),
+        prompt_tokens=known("prompt_tokens"),
+        completion_tokens=known("completion_tokens"),
+        seconds=perhaps("seconds"),
+        cost=perhaps("cost"),
     )
 
 

@@ -241,8 +241,9 @@ class Library(Workshop):
                 sequence of these for several; `library:` for all that was read, `library:WORDS`
                 for those whose title holds these words.
             options: The options of a multiple-choice question.
-            now: Whether a document that was not read yet is answered about at once, from the pages
-                that share words with the question. The answer's memory is then `provisional`.
+            now: Whether a document that was not read to its end is answered about at once, from the
+                gists there are so far and from pages that share words with the question. The
+                answer's memory is then `provisional`.
             thoughts: Whether thoughts are used and left; None for what suits the model, and a name
                 such as `paper` says in which manner.
             settings: Fields of `Settings`, such as `strategy` and `max_pages`.
@@ -312,7 +313,6 @@ class Library(Workshop):
             if how and not (isinstance(memory, Collection) or memory.provisional):
                 manner = how if isinstance(how, str) else "default"
                 return self.thoughts.ask(memory, question, options, manner, desk, calls, hear)
-            desk = reading.by_words(desk) if memory.provisional else desk
             return reading.answer(desk, memory, question, options, hear)
 
         answer = self._done(self._replanned(answered), calls)
@@ -324,12 +324,14 @@ class Library(Workshop):
         return answer
 
     def _at_once(self, source: str | Path | Document, settings: dict[str, Any]) -> GistMemory:
-        """The finished memory of a document, or its pages where it was not read yet."""
+        """The finished memory of a document, or what was read of it so far; nothing is sent."""
         document = source if isinstance(source, Document) else self.load(source)
         meter = Meter()
-        model = self._paying(self.store.calls(document.id), meter)
-        desk = self._desk(document, settings, model, meter)
-        return self._finished(desk, document) or reading.unread(desk, document)
+        calls = self.store.calls(document.id)
+        silent = reading.Silent(self._paying(calls, meter))
+        kept = Cached(silent, estimating.Unwritten(calls))
+        desk, known, earlier = self._plan(document, settings, kept, meter)
+        return known or reading.so_far(replace(desk, progress=None), document, earlier)
 
     # -- several documents ----------------------------------------------------------------------
 

@@ -57,6 +57,11 @@ def count_words(text: str) -> int:
 _APART = re.compile(f"[{_HAN}{_KANA}{_SOUTH_EAST}{_BURMESE}{_CJK_MARKS}]")
 
 
+def compression_rate(context_words: int, document_words: int) -> float:
+    """How much shorter a context is than the document, in percent; negative when it is longer."""
+    return 100.0 * (1.0 - context_words / max(1, document_words))
+
+
 def adds_up(text: str, at: int) -> bool:
     """Whether the text's shares are for certain the sum of those before and after `at`."""
     if at <= 0 or at >= len(text) or text[at - 1].isspace() or text[at].isspace():

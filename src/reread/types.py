@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from reread.evidence import Sentence, Suspicion, Trace
-from reread.text import count_words
+from reread.text import compression_rate, count_words
 
 ParagraphKind = Literal[
     "text", "heading", "list", "table", "code", "math", "caption", "quote", "note"
@@ -347,11 +347,13 @@ class GistMemory:
     """A document as pages with a gist each (Section 3.1), and how it came about.
 
     `gists` stand in the order of `pages`. Where they outgrow the window, `levels` holds sections
-    over pages, sections over those, and so on; each level covers all pages. `provisional` is True
-    of a document that was not read: it has pages, but no gists. `settings` are the
-    resolved ones, without None for what reading needed; `prompts` are the ids of the prompts used,
-    `fallbacks` the steps where a model's reply could not be used, `warnings` what in the document
-    looks like an attack on the reader.
+    over pages, sections over those, and so on; each level covers all pages. `view` is what a
+    question is shown first where that is neither all pages nor the top level: pages, and sections
+    of any level, that cover all pages in order. `provisional` is True of a document that was not
+    read to its end: pages not read yet have "" as their gist. `settings` are the resolved ones,
+    without None for what reading needed; `prompts` are the ids of the prompts used, `fallbacks` the
+    steps where a model's reply could not be used, `warnings` what in the document looks like an
+    attack on the reader.
     """
 
     document: Document
@@ -360,6 +362,7 @@ class GistMemory:
     settings: Settings
     model: str
     levels: tuple[tuple[Section, ...], ...] = ()
+    view: tuple[Section, ...] = ()
     provisional: bool = False
     prompts: tuple[str, ...] = ()
     fallbacks: tuple[Fallback, ...] = ()
@@ -385,11 +388,6 @@ class Collection(GistMemory):
                 return member, number
             number -= len(member.pages)
         raise IndexError(number)
-
-
-def compression_rate(context_words: int, document_words: int) -> float:
-    """How much shorter a context is than the document, in percent; negative when it is longer."""
-    return 100.0 * (1.0 - context_words / max(1, document_words))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

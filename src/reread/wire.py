@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from reread.estimating import Estimate
+from reread.estimating import Estimate, Total
 from reread.evidence import Suspicion
 from reread.types import Answer, Citation, Collection, Document, GistMemory, Thought, Usage, Work
 
@@ -35,11 +35,18 @@ def answer(a: Answer, *, trace: bool = False) -> dict[str, Any]:
         "coverage": asdict(a.document.coverage),
         "warnings": [_of_document(w) for w in a.warnings],
         **({"documents": _documents(a)} if isinstance(a.memory, Collection) else {}),
-        **({"provisional": True} if a.memory.provisional else {}),
+        **(_provisional(a.memory) if a.memory.provisional else {}),
         **({"choice": a.choice} if a.choice is not None else {}),
         **({"fallbacks": [asdict(f) for f in a.fallbacks]} if a.fallbacks else {}),
         **({"trace": _trace(a)} if trace else {}),
     }
+
+
+def _provisional(m: GistMemory) -> dict[str, Any]:
+    """That a document was not read to its end, and how far it was."""
+    read = [page for page, gist in zip(m.pages, m.gists, strict=True) if gist]
+    so_far = {"pages": len(read), "words": sum(page.words for page in read)}
+    return {"provisional": True, "read_so_far": so_far}
 
 
 def _trace(a: Answer) -> dict[str, Any]:
@@ -133,6 +140,11 @@ def estimate(e: Estimate) -> dict[str, Any]:
         "price": asdict(e.price) if e.price else None,
         "model": e.model,
     }
+
+
+def estimates(results: Sequence[Mapping[str, Any]], together: Total | None) -> dict[str, Any]:
+    """Estimates of several sources with their total, null where none could be estimated."""
+    return {"sources": list(results), "total": asdict(together) if together else None}
 
 
 def memory(m: GistMemory, *, pages: bool = False) -> dict[str, Any]:

@@ -162,6 +162,7 @@ class Workshop:
             settings=resolved,
             rank=rank,
             progress=self._metered_progress(meter),
+            extends=self.store.extends(document),
         )
 
     def _metered_progress(self, meter: Meter) -> Progress | None:

@@ -112,6 +112,60 @@ def test_what_is_remembered_is_not_estimated_again(desk: Desk) -> None:
     assert (told["calls"], told["remembered"]) == ([before - 3] * 2, [3, 3])
 
 
+def test_several_sources_are_estimated_each_and_together(desk: Desk) -> None:
+    folder = desk.home / "notes"
+    folder.mkdir()
+    for name, seed in (("a", 2), ("b", 3), ("c", 2)):
+        (folder / f"{name}.txt").write_text(story(1_000, seed=seed))
+    (folder / "d.pdf").write_text("%PDF-1.4 cut off")
+    done = desk.run("estimate", desk.file, folder, *BY_RULE, "--json")
+    assert done.code == 3
+    assert not desk.endpoint.seen
+    told = json.loads(done.out)
+    story_, a, b, c, d = told["sources"]
+    assert [one["source"] for one in (a, d)] == [str(folder / "a.txt"), str(folder / "d.pdf")]
+    assert [one["again"] for one in (story_, a, b, c)] == [False, False, False, True]
+    assert d["error"] in done.err
+    alone = desk.json("estimate", folder / "b.txt", *BY_RULE)
+    assert {key: b[key] for key in alone} == alone
+    total = told["total"]
+    each = (story_, a, b)
+    assert total["documents"] == 3
+    assert total["words"] == sum(one["document"]["words"] for one in each)
+    for figure in ("calls", "words_in", "prompt_tokens", "completion_tokens", "cost"):
+        low, high = total["reading"][figure]
+        assert low == pytest.approx(sum(one["reading"][figure][0] for one in each)), figure
+        assert high == pytest.approx(sum(one["reading"][figure][1] for one in each)), figure
+        asked = [one["question"][figure] for one in each]
+        assert total["question"][figure] == [min(x for x, _ in asked), max(y for _, y in asked)]
+    assert total["reading"]["seconds"] is None
+    used = [
+        one["usage"] for one in json.loads(desk.run("read", folder, *BY_RULE, "--json").out)[:3]
+    ]
+    assert sum(one["calls"] for one in used) == sum(one["reading"]["calls"][0] for one in (a, b))
+
+
+def test_several_estimates_for_people_are_a_line_each_and_a_total(desk: Desk) -> None:
+    other = desk.home / "other.txt"
+    other.write_text(story(1_000, seed=2))
+    done = desk.run("estimate", desk.home / "*.txt", *BY_RULE)
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert [line.split(": ")[0].split("  ")[-1] for line in lines[:2]] == ["other", "story"]
+    assert re.match(
+        r"together 2 documents, [\d,]+ words, 9 pages, by openai:.*: 9 calls, ", lines[2]
+    )
+    assert re.match(r"one question about one of them: 2 to 4 calls, ", lines[3])
+    assert len(lines) == 4
+    assert done.err.count("`reread models test` measures it") == 1
+    nothing = desk.run("estimate", desk.home / "*.zip", desk.home / "no.txt", "--json")
+    assert nothing.code == 1
+    told = json.loads(nothing.out)
+    assert told["total"] is None
+    asked = [str(desk.home / "*.zip"), str(desk.home / "no.txt")]
+    assert [one["source"] for one in told["sources"]] == asked
+
+
 def test_time_is_told_once_the_speed_was_measured(desk: Desk) -> None:
     assert desk.json("estimate", desk.file)["reading"]["seconds"] is None
     library = Library(config=desk.endpoint.config(desk.home))

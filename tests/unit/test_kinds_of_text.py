@@ -26,6 +26,11 @@ LEASE = " ".join(
     "notwithstanding any repair the Landlord shall keep the roof whole."
     for k in range(1, 20)
 )
+LOG = "\n".join(f"2031-04-0{k % 9 + 1} 10:{k:02}:07 pump {k} was started" for k in range(20))
+CHAT = "\n".join(f"[{k}.03.2031, 14:05] it rains at station {k}" for k in range(1, 12))
+DIARY = "\n\n".join(f"## Monday, {k} May 2031\n\nIt rained. Nobody came." for k in range(1, 12))
+YEARS = "\n\n".join(f"{1900 + k} was a year in which the sea rose by a hand." for k in range(20))
+RULES = "\n\n".join(f"5.6.{k} Of pumps\n\nThey run." for k in range(10, 40))
 PAPER = (
     b"# Tides\n\n## Abstract\n\nThe sea rises twice.\n\n## Method\n\nA mark.\n\n"
     b"## References\n\nNone."
@@ -40,7 +45,12 @@ PAPER = (
         (load_bytes(b"WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ann>Hello.", name="a.vtt"), "meeting"),
         (document(LEASE), "contract"),
         (load_bytes(PAPER, name="paper.md"), "paper"),
+        (document(LOG), "log"),
+        (document(CHAT), "log"),
+        (load_bytes(DIARY.encode(), name="diary.md"), "log"),
         (document(prose([100] * 5)), "general"),
+        (document(YEARS), "general"),
+        (document(RULES), "general"),
         (document("Note: this is no talk.\n\nNote: nor is this."), "general"),
     ],
 )

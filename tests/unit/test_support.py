@@ -12,7 +12,7 @@ from reread.llm.scripted import Scripted
 from reread.reading import Desk, answer, profile
 from reread.reading.grounding import grounds
 from reread.reading.quotes import cite
-from reread.types import Answer, Call
+from reread.types import Answer, Call, GistMemory, Section
 
 PAGES = (
     "Anna left the house at dawn. She took the northern road to Brest. It was 14 miles.",
@@ -161,6 +161,58 @@ def test_a_page_whose_gist_alone_supports_the_answer_is_read_first() -> None:
     assert (done.text, done.pages_read) == ("A baker from Lyon.", (1, 2))
     assert [s.support for s in done.sentences] == ["page"]
     assert [(o.page, o.by) for o in done.trace.opened] == [(1, ("model",)), (2, ("grounding",))]
+
+
+def in_sections(*gists: str) -> GistMemory:
+    """The pages, two of which share each gist that is seen."""
+    sections = [Section(first=2 * k + 1, last=2 * k + 2, gist=g) for k, g in enumerate(gists)]
+    return replace(MEMORY, levels=(tuple(sections),))
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("A baker.", 2),
+        ("It was sold to a baker.", 2),
+        ("Anna went to Brest, on the northern road.", 1),
+        ("The house of Anna.", 1),
+        ("They were merchants.", None),  # no page says so in these words
+    ],
+)
+def test_of_a_section_whose_gist_supports_it_the_likeliest_page_is_named(
+    said: str, wanted: int | None
+) -> None:
+    made = in_sections(
+        "Anna left her house for Brest on the northern road. "
+        "It was sold to a baker. They were merchants.",
+        "Nothing.",
+    )
+    found = grounds("What happened?", said, (), made, (), ())
+    assert [s.support for s in found.sentences] == ["gist"]
+    assert found.unread == ((wanted,) if wanted else ())
+    if wanted:
+        again = grounds("What happened?", said, (), made, (wanted,), ())
+        assert wanted not in again.unread
+
+
+def test_a_page_of_a_section_whose_gist_alone_supports_the_answer_is_read_first() -> None:
+    made, model = desk(
+        {"lookup": "none", "answer": in_turn("A baker.", "A baker from Lyon.")},
+        profile="default",
+    )
+    made = replace(made, rank=lambda texts, query: [])
+    seen = in_sections("Anna left for Brest. The plant went to a baker.", "She came back.")
+    done = answer(made, seen, WHO)
+    assert phases(model) == ["lookup", "answer", "answer"]
+    assert (done.text, done.pages_read) == ("A baker from Lyon.", (2,))
+    assert [s.support for s in done.sentences] == ["page"]
+    assert [(o.page, o.by) for o in done.trace.opened] == [(2, ("grounding",))]
+    assert PAGES[1] in model.calls[-1].user
+
+
+def test_a_gist_of_a_page_goes_before_that_of_a_section() -> None:
+    made = in_sections("Anna left. A baker bought it.", "A baker bought it.")
+    assert grounds(WHO, "A baker.", (), made, (), (1, 2)).unread == (2,)
 
 
 def test_reading_it_may_show_that_the_document_does_not_say() -> None:

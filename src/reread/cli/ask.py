@@ -38,7 +38,7 @@ def ask(
     ] = False,
     now: Annotated[
         bool,
-        typer.Option("--now", help="Do not read first; answer from pages found by words."),
+        typer.Option("--now", help="Do not read on; answer from what was read and words."),
     ] = False,
     also: Annotated[
         Optional[list[str]], typer.Option("--also", help="Another source; repeat it.")
@@ -208,9 +208,7 @@ def _print(answer: Answer, *, shown: bool) -> None:
         mark = "" if c.status == "verified" else f" ({c.status})"
         common.out(f'  [{place}]{mark} "{" ".join(c.quote.split())}"')
     if answer.memory.provisional:
-        common.say(
-            "not read yet: this rests on pages found by words; `reread read` makes it better"
-        )
+        common.say(_provisional(answer))
     for line in (*_doubts(answer), *common.gaps(answer.document.coverage)):
         common.say(line)
     for line in common.warned(answer.warnings, titles):
@@ -223,6 +221,17 @@ def _print(answer: Answer, *, shown: bool) -> None:
         f"pages read again: {read} of {len(answer.memory.pages)} · {used.calls} calls"
         f" ({used.cached_calls} remembered) · {used.words_in} words in · {used.seconds:.1f} s"
         f" · {common.paid(used)} · {answer.model}{known}"
+    )
+
+
+def _provisional(answer: Answer) -> str:
+    """How much of a document was read that was not read to its end."""
+    gists = answer.memory.gists
+    if not (read := sum(map(bool, gists))):
+        return "not read yet: this rests on pages found by words; `reread read` makes it better"
+    return (
+        f"{read} of {len(gists)} pages read so far: this rests on their gists and on pages found by"
+        " words; `reread read` goes on"
     )
 
 

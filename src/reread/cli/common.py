@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
+from reread.errors import ContextExceeded, DocumentError, MalformedReply
 from reread.evidence import Suspicion
 from reread.ports import Step
 from reread.types import Coverage, Settings, Usage
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from reread.library import Library
 
 _MOST_LISTED = 12
+# What is wrong with one source and says nothing about the next.
+OF_ONE_SOURCE = (DocumentError, MalformedReply, ContextExceeded)
 LibraryPath = Annotated[
     Optional[Path],
     typer.Option("--library", help="The library file.", show_default="in REREAD_HOME"),
@@ -114,6 +117,16 @@ def opened(
             yield library
         finally:
             library.close()
+
+
+def expanded(library: Library, named: str, results: list[dict[str, Any]]) -> list[str]:
+    """The sources that a name stands for; when there are none, that is said and put down."""
+    try:
+        return library.sources(named)
+    except DocumentError as error:
+        results.append({"source": named, "error": error.line})
+        say(f"reread: {error.line}")
+        return []
 
 
 class Bars:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from reread.cli import common
-from reread.estimating import Estimate, Needs, Range
+from reread.estimating import Estimate, Needs, Range, Total, total
+
+if TYPE_CHECKING:
+    from reread.library import Library
 
 
 def estimate(
-    source: Annotated[
-        str, typer.Argument(help="Path, URL, arXiv id, -, or a document's id or title.")
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            help="Paths, folders, patterns, URLs, arXiv ids, -, or documents' ids or titles."
+        ),
     ],
     strategy: Annotated[Optional[str], typer.Option(help="parallel, sequential or gists.")] = None,
     max_pages: Annotated[
@@ -20,6 +26,7 @@ def estimate(
     ] = None,
     as_json: common.AsJson = False,
     password: common.Password = None,
+    no_ocr: common.NoOcr = False,
     library: common.LibraryPath = None,
     model: common.ModelName = None,
     base_url: common.BaseUrl = None,
@@ -30,6 +37,10 @@ def estimate(
     min_words: common.MinWords = None,
     max_words: common.MaxWords = None,
     pagination: common.Pagination = None,
+    previous_page: common.PreviousPage = None,
+    next_paragraph: common.NextParagraph = None,
+    kind: common.Kind = None,
+    task: common.Task = None,
 ) -> None:
     """Say how many calls, words, tokens, seconds and dollars reading and a question will take."""
     chosen = common.settings(
@@ -40,36 +51,96 @@ def estimate(
         min_words=min_words,
         max_words=max_words,
         pagination=pagination,
+        previous_page=previous_page,
+        next_paragraph=next_paragraph,
+        kind=kind,
+        task=task,
     )
     config: dict[str, Any] = {
         "model": model,
         "base_url": base_url,
         "context_tokens": context_tokens,
         "workers": workers,
+        "ocr": "off" if no_ocr else None,
     }
     with common.opened(library, chosen, **config) as opened:
-        found = opened.estimate(opened.load(source, password=password))
+        if len(sources) == 1 and _is_one(opened, sources[0]):
+            found = opened.estimate(opened.load(sources[0], password=password))
+            _print_one(found, as_json)
+        else:
+            _several(opened, sources, password, as_json)
+
+
+def _is_one(library: Library, source: str) -> bool:
+    """Whether the name stands for itself and not for what a folder or a pattern holds."""
+    return library.sources(source) == [source]
+
+
+def _several(library: Library, sources: list[str], password: str | None, as_json: bool) -> None:
+    """A line for each source and one for all; a source that cannot be loaded is named."""
+    from reread import wire
+
+    results: list[dict[str, Any]] = []
+    found: list[Estimate] = []
+    for source in [s for named in sources for s in common.expanded(library, named, results)]:
+        try:
+            one = library.estimate(library.load(source, password=password))
+        except common.OF_ONE_SOURCE as error:
+            results.append({"source": source, "error": error.line})
+            common.say(f"reread: {error.line}")
+            continue
+        known = any(one.document.id == other.document.id for other in found)
+        found.append(one)
+        results.append({"source": source, "again": known, **wire.estimate(one)})
+        if not as_json:
+            common.out(_line(one) + (" (the same content again, read once)" if known else ""))
+    together = total(found) if found else None
+    if as_json:
+        common.out_json(wire.estimates(results, together))
+    elif together:
+        _print_total(together, found[0].model)
+        _say_unknown(found[0], together.reading)
+    if len(found) < len(results):
+        raise typer.Exit(3 if found else 1)
+
+
+def _line(one: Estimate) -> str:
+    return f"{_document(one)}: {_needs(one.reading)}"
+
+
+def _document(one: Estimate) -> str:
+    document = one.document
+    return f"{document.id}  {document.title}: {document.words:,} words, {_range(one.pages)} pages"
+
+
+def _print_one(found: Estimate, as_json: bool) -> None:
     if as_json:
         from reread import wire
 
         common.out_json(wire.estimate(found))
-    else:
-        _print(found)
-
-
-def _print(found: Estimate) -> None:
-    document = found.document
-    common.out(
-        f"{document.id}  {document.title}: {document.words:,} words, {_range(found.pages)} pages, "
-        f"by {found.model}"
-    )
+        return
+    common.out(f"{_document(found)}, by {found.model}")
     for what, needs in (("reading", found.reading), ("one question", found.question)):
         common.out(f"{what:<13} {_needs(needs)}")
+    _say_unknown(found, found.reading)
+
+
+def _print_total(together: Total, model: str) -> None:
+    documents = f"{together.documents} document{'s' if together.documents > 1 else ''}"
+    common.out(
+        f"together {documents}, {together.words:,} words, {_range(together.pages)} pages, "
+        f"by {model}: {_needs(together.reading)}"
+    )
+    common.out(f"one question about one of them: {_needs(together.question)}")
+
+
+def _say_unknown(found: Estimate, reading: Needs) -> None:
+    """What the figures do not hold, on standard error."""
     if found.price is None:
         common.say("the price is not known; put it into config.toml under [prices]")
     elif found.price.dated:
         common.say(f"prices as of {found.price.dated}; yours in config.toml under [prices] win")
-    if found.reading.seconds is None:
+    if reading.seconds is None:
         common.say("the speed is not known; `reread models test` measures it")
     common.say("replies asked again, and reasoning, come on top")
 

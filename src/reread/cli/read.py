@@ -7,20 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reread.cli import common
-from reread.errors import (
-    BudgetReached,
-    ContextExceeded,
-    DocumentError,
-    LibraryError,
-    MalformedReply,
-    ModelError,
-)
+from reread.errors import BudgetReached, LibraryError, ModelError
 from reread.types import GistMemory
 
 if TYPE_CHECKING:
     from reread.library import Library
-
-_OF_ONE_SOURCE = (DocumentError, MalformedReply, ContextExceeded)
 
 
 def read(
@@ -74,12 +65,11 @@ def read(
     reached = False
     try:
         with common.opened(library, chosen, budget=budget, **config) as opened:
-            found = [s for named in sources for s in _expanded(opened, named, results)]
+            found = [s for named in sources for s in common.expanded(opened, named, results)]
             for k, source in enumerate(found):
                 try:
                     notes, memory = _read(opened, source, password)
-                except _OF_ONE_SOURCE as error:
-                    # What is wrong with one source says nothing about the next.
+                except common.OF_ONE_SOURCE as error:
                     results.append({"source": source, "error": error.line})
                     common.say(f"reread: {error.line}")
                 except (ModelError, LibraryError, BudgetReached) as error:
@@ -101,15 +91,6 @@ def read(
         raise typer.Exit(4)
     if len(done) < len(results):
         raise typer.Exit(3 if done else 1)
-
-
-def _expanded(library: Library, named: str, results: list[dict[str, Any]]) -> list[str]:
-    try:
-        return library.sources(named)
-    except DocumentError as error:
-        results.append({"source": named, "error": error.line})
-        common.say(f"reread: {error.line}")
-        return []
 
 
 def _read(library: Library, source: str, password: str | None) -> tuple[list[str], GistMemory]:

@@ -16,13 +16,14 @@ from reread.reading.answering import answer
 from reread.reading.collection import collected, towered, traced_back
 from reread.reading.desk import Desk
 from reread.reading.fit import fitted, gist_room
-from reread.reading.gist import Gist, gist
+from reread.reading.gist import Gist, kept_gists, of_page
 from reread.reading.kinds import kind_of
 from reread.reading.paginate import PageShown, chooser, paginate
 from reread.reading.profiles import PAGINATIONS, STRATEGIES, Profile, preset, profile, resolve
 from reread.reading.showing import Shown
 from reread.reading.suspicion import suspicions
-from reread.reading.unread import by_words, unread
+from reread.reading.unread import Silent, so_far
+from reread.reading.view import viewed
 from reread.types import Document, Fallback, GistMemory
 
 __all__ = [
@@ -31,8 +32,8 @@ __all__ = [
     "Desk",
     "Profile",
     "Shown",
+    "Silent",
     "answer",
-    "by_words",
     "collected",
     "kind_of",
     "memory_key",
@@ -41,9 +42,9 @@ __all__ = [
     "prompt_ids",
     "read",
     "resolve",
+    "so_far",
     "towered",
     "traced_back",
-    "unread",
 ]
 
 
@@ -57,13 +58,10 @@ def read(desk: Desk, document: Document, earlier: GistMemory | None = None) -> G
         ContextExceeded: the window is too small to read with; nothing was sent.
     """
     gist_room(desk)
-    kept = _gists(earlier) if earlier else {}
+    kept = kept_gists(earlier)
 
     def made(shown: PageShown) -> tuple[PageShown, Gist]:
-        page = shown.page
-        if (known := kept.get(page.text.strip())) is not None:
-            return shown, Gist(known)
-        return shown, gist(desk, page.number, page.text, shown.shown)
+        return shown, of_page(desk, shown, kept)
 
     pages = []
     gists = []
@@ -94,15 +92,8 @@ def read(desk: Desk, document: Document, earlier: GistMemory | None = None) -> G
     memory = fitted(desk, memory)
     memory = replace(memory, warnings=suspicions(memory.pages))
     if desk.profile.warm:
-        look_up.warm(desk, memory)
+        look_up.warm(desk, viewed(desk, memory, ""))
     return memory
-
-
-def _gists(memory: GistMemory) -> dict[str, str]:
-    """The gist of each page's text; without those that stand in for one that could not be had."""
-    failed = {f.page for f in memory.fallbacks if f.phase != "paginate"}
-    pairs = zip(memory.pages, memory.gists, strict=True)
-    return {page.text.strip(): gist for page, gist in pairs if page.number not in failed}
 
 
 def prompt_ids(desk: Desk) -> list[object]:

@@ -15,8 +15,9 @@ from reread.reading.look_up import LookUp
 from reread.reading.render import Tags, render, tags
 from reread.reading.render import notes as render_notes
 from reread.reading.suspicion import suspicions
-from reread.text import count_words
-from reread.types import Answer, Citation, Fallback, GistMemory, Note, Section, compression_rate
+from reread.reading.view import viewed
+from reread.text import compression_rate, count_words
+from reread.types import Answer, Citation, Fallback, GistMemory, Note, Section
 
 _FREE_TOKENS, _SHORT_TOKENS, _CHOICE_TOKENS, _WORD_TOKENS = 600, 160, 64, 4
 _MOST_OPTIONS = 26
@@ -52,7 +53,7 @@ def answer(
         )
     if not all(option.strip() for option in options):
         raise UsageError("an option is empty", hint="Give each option a text")
-    memory = _fitted(desk, memory)
+    memory = _fitted(desk, memory, question)
     reply = _Reply(desk, memory, tags(memory, question, *options), question, tuple(options))
     if not reply.fits([], []):
         raise ContextExceeded(
@@ -88,11 +89,12 @@ def answer(
     )
 
 
-def _fitted(desk: Desk, memory: GistMemory) -> GistMemory:
-    made = fitted(desk, memory)
+def _fitted(desk: Desk, memory: GistMemory, question: str) -> GistMemory:
+    """The memory as the question is shown it."""
+    made = memory if memory.provisional else fitted(desk, memory)
     if len(made.pages) < len(memory.pages):  # merged: what was found stands on other pages
         made = replace(made, warnings=suspicions(made.pages))
-    return made
+    return viewed(desk, made, question)
 
 
 @dataclass(frozen=True, slots=True)

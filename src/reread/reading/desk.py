@@ -22,7 +22,10 @@ _AGAIN_TEMPERATURE = 0.3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Desk:
-    """The model and the choices that one piece of work is done with."""
+    """The model and the choices that one piece of work is done with.
+
+    `extends` says that the document goes on from an earlier version of it.
+    """
 
     model: Model
     prompts: Prompts
@@ -30,6 +33,7 @@ class Desk:
     settings: Settings
     rank: Ranker
     progress: Progress | None = None
+    extends: bool = False
 
     def ask(
         self,

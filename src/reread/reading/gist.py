@@ -6,7 +6,7 @@ cannot be had is replaced by the page's own words, and that is recorded, never h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from reread.errors import MalformedReply
@@ -14,8 +14,9 @@ from reread.reading import replies
 from reread.reading.desk import Desk
 from reread.reading.kinds import GENERAL, known
 from reread.reading.marks import Marked
+from reread.reading.paginate import PageShown
 from reread.text import count_words, cut_within, sentences, word_shares
-from reread.types import Completion, Fallback
+from reread.types import Completion, Fallback, GistMemory
 
 _NOTHING_TO_SHORTEN_WORDS = 30  # a page this short is its own gist
 _TOKENS_A_WORD = 2.2
@@ -27,6 +28,23 @@ class Gist:
 
     text: str
     fallback: Fallback | None = None
+
+
+def of_page(desk: Desk, shown: PageShown, kept: Mapping[str, str]) -> Gist:
+    """The gist of a page: that of the same text in `kept`, without a call, or one made now."""
+    page = shown.page
+    if (known := kept.get(page.text.strip())) is not None:
+        return Gist(known)
+    return gist(desk, page.number, page.text, shown.shown)
+
+
+def kept_gists(memory: GistMemory | None) -> dict[str, str]:
+    """The gist of each page's text; without those that stand in for one that could not be had."""
+    if memory is None:
+        return {}
+    failed = {f.page for f in memory.fallbacks if f.phase != "paginate"}
+    pairs = zip(memory.pages, memory.gists, strict=True)
+    return {page.text.strip(): gist for page, gist in pairs if page.number not in failed}
 
 
 def gist(desk: Desk, number: int, text: str, shown: Marked | None = None) -> Gist:

@@ -20,11 +20,13 @@ from dataclasses import dataclass
 from reread.evidence import Basis, Sentence
 from reread.reading import replies
 from reread.reading.quotes import content
+from reread.reading.render import parts
 from reread.text import sentences
 from reread.types import Citation, GistMemory, Note, Page
 
 _PASSAGE_SENTENCES = 3
 _OF_PASSAGE, _OF_PAGE = 0.6, 0.8  # shares of a sentence's own words that must be found there
+_LIKELY_PAGES = 20  # of a section, looked at closely
 _STEM = 6  # letters by which inflected forms of a word meet
 _ASSENT = frozenset(
     "yes no not true false correct ja nein oui non sí si da нет да はい いい いえ 是 不是".split()
@@ -36,7 +38,8 @@ _CAPITAL = re.compile(r"(?<=[^\W\d_,;] )([^\W\d_])")
 class Grounds:
     """An answer's sentences with what they rest on.
 
-    `unread` are pages whose gists alone support a sentence, the first needed first.
+    `unread` are pages that a sentence would rest on which only a gist supports, their own or that
+    of a section that holds them; the first needed first.
     """
 
     sentences: tuple[Sentence, ...]
@@ -62,12 +65,11 @@ def grounds(
     `quoted` are checked quotes that the model gave itself, `opened` the pages read in full,
     `visible` those whose gists were shown. A note that was shown counts as a gist of its pages.
     """
-    pages = [_Source(memory.pages[n - 1].text, n) for n in opened]
-    gists: list[_Source] = []
+    pages = [_Source(memory.pages[n - 1].text, (n,)) for n in opened]
+    gists = [_Source(memory.gists[n - 1], (n,)) for n in visible if n not in opened]
     if not memory.provisional:
-        gists += [_Source(memory.gists[n - 1], n) for n in visible if n not in opened]
-        gists += [_Source(s.gist, 0) for level in memory.levels[-1:] for s in level]
-    gists += [_Source(note.text, *(note.pages[:1] or (0,))) for note in notes]
+        gists += [_Source(s.gist, range(s.first, s.last + 1)) for s in parts(memory)]
+    gists += [_Source(note.text, note.pages[:1]) for note in notes]
     spans = sentences(answer)
     found: list[Sentence] = []
     unread: list[int] = []
@@ -77,7 +79,7 @@ def grounds(
         if len(spans) > 1:
             standing = [c for c in standing if claim.own & _stems(c.quote)]
         support, on = _basis(claim, standing, pages, gists, memory.pages)
-        unread += [number for number in on if number and number not in opened]
+        unread += [n for source in on if (n := _to_read(claim, source, memory.pages, opened))]
         found.append(Sentence(text=answer[start:end], start=start, end=end, support=support))
     return Grounds(tuple(found), tuple(dict.fromkeys(unread)))
 
@@ -93,11 +95,11 @@ class _Claim:
 
 
 class _Source:
-    """A page or a gist, its words counted when first asked for; a section's gist has number 0."""
+    """A page, or a gist of `pages`, its words counted when first asked for."""
 
-    def __init__(self, text: str, number: int) -> None:
+    def __init__(self, text: str, pages: Sequence[int]) -> None:
         self.text = text
-        self.number = number
+        self.pages = pages
         self._passages: list[frozenset[str]] | None = None
 
     @property
@@ -135,11 +137,11 @@ def _basis(
     pages: Sequence[_Source],
     gists: Sequence[_Source],
     all_pages: Sequence[Page],
-) -> tuple[Basis, list[int]]:
-    """What the claim rests on, and the unread pages it would rest on."""
-    open_numbers = {page.number for page in pages}
+) -> tuple[Basis, list[_Source]]:
+    """What the claim rests on, and the gists where it rests on these."""
+    by_number = {page.pages[0]: page for page in pages}
     for citation in quoted:
-        if citation.page in open_numbers and _holds(claim, _page_of(citation, pages)):
+        if citation.page in by_number and _holds(claim, by_number[citation.page].text):
             return "page", []
     if any(_supports(claim, page) for page in pages):
         return "page", []
@@ -149,17 +151,34 @@ def _basis(
         if 1 <= citation.page <= len(all_pages) and _holds(
             claim, all_pages[citation.page - 1].text
         ):
-            return "gist", [citation.page]
-    if on := [gist.number for gist in gists if _supports(claim, gist)]:
-        return "gist", on
+            return "gist", [_Source(all_pages[citation.page - 1].text, (citation.page,))]
+    if on := [gist for gist in gists if _supports(claim, gist)]:
+        return "gist", [gist for gist in on if len(gist.pages) == 1] or on
     near = sorted(gists, key=lambda g: -len(claim.own & g.stems))[:2]
     if _supports_whole(claim, [s.text for s in (*pages, *near)], (*pages, *near)):
-        return "gist", [g.number for g in near if claim.own & g.stems]
+        return "gist", [g for g in near if claim.own & g.stems]
     return "none", []
 
 
-def _page_of(citation: Citation, pages: Sequence[_Source]) -> str:
-    return next(page.text for page in pages if page.number == citation.page)
+def _to_read(
+    claim: _Claim, gist: _Source, pages: Sequence[Page], opened: Sequence[int]
+) -> int | None:
+    """The page behind a gist that would support the claim, None where it was read or is not known.
+
+    Of the pages of a section, the one that supports the claim itself, else that shares most words
+    with it.
+    """
+    if len(gist.pages) == 1:
+        return gist.pages[0] if gist.pages[0] not in opened else None
+    shared: dict[int, int] = {}
+    for number in gist.pages:
+        text = pages[number - 1].text.casefold()
+        shared[number] = sum(stem in text for stem in claim.own)
+    ranked = sorted((n for n in shared if shared[n] and n not in opened), key=lambda n: -shared[n])
+    for number in ranked[:_LIKELY_PAGES]:
+        if _supports(claim, _Source(pages[number - 1].text, (number,))):
+            return number
+    return ranked[0] if ranked else None
 
 
 def _supports(claim: _Claim, source: _Source) -> bool:

@@ -60,6 +60,16 @@ def pages_as_sections(memory: GistMemory) -> Level:
     return tuple(Section(first=p.number, last=p.number, gist=g) for p, g in pairs)
 
 
+def level_of(memory: GistMemory, section: Section) -> int:
+    """The lowest level that has the section; pages stand below level 0."""
+    return next(k for k, level in enumerate(memory.levels) if section in level)
+
+
+def lower(memory: GistMemory, section: Section) -> Level:
+    """What a section of any level was made from, where it is no copy of a lower one."""
+    return below(memory, level_of(memory, section), section)
+
+
 def below(memory: GistMemory, level: int, section: Section) -> Level:
     """What a section of `levels[level]` was made from: sections, or pages as such."""
     lower = memory.levels[level - 1] if level else pages_as_sections(memory)

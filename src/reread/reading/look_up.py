@@ -16,8 +16,16 @@ from reread.errors import MalformedReply
 from reread.reading import replies
 from reread.reading.desk import CHOICE_TOKENS, Desk, one_of
 from reread.reading.fit import gist_room
-from reread.reading.levels import below
-from reread.reading.render import Tags, render, render_sections, tags
+from reread.reading.levels import level_of, lower
+from reread.reading.render import (
+    Tags,
+    parts,
+    render,
+    render_sections,
+    seen_first,
+    seen_pages,
+    tags,
+)
 from reread.text import sentences
 from reread.types import Completion, Fallback, GistMemory, Section
 
@@ -54,15 +62,15 @@ class LookUp:
     def by_words(self) -> bool:
         """Whether pages are also found by the words they share with the question.
 
-        Gists of gists hold few details, so behind levels they always are.
+        Gists of gists hold few details, so behind levels they always are, and so they are where
+        pages have no gists yet.
         """
-        return self.desk.profile.look_up != "model" or bool(self.memory.levels)
+        return self.desk.profile.look_up != "model" or bool(seen_first(self.memory))
 
     def visible(self) -> list[int]:
         """The pages whose gists are shown."""
-        if not self.memory.levels:
-            return list(range(1, len(self.memory.pages) + 1))
-        return sorted({n for s in self.inside for n in range(s.first, s.last + 1)})
+        inside = {n for s in self.inside for n in range(s.first, s.last + 1)}
+        return sorted(inside.union(seen_pages(self.memory)))
 
     def shown(self) -> str:
         """The memory as the next prompt shows it."""
@@ -113,10 +121,11 @@ def sequential(look: LookUp, answer_so_far: Callable[[LookUp, str], str] | None 
     """
     earlier = ""
     if look.by_words and look.most:
-        for found in _named_by_words(look, 1):
+        blind = not (look.visible() or look.memory.levels)  # no step after this one could choose
+        for found in _named_by_words(look, look.most if blind else 1):
             look.open(found)
     while len(look.opened) < look.most:
-        if look.memory.levels and not _descend(look, 1):
+        if look.memory.levels and not (_descend(look, 1) or look.memory.view):
             break
         number = _next_page(look, earlier)
         if number is None or not look.open(number):
@@ -131,8 +140,8 @@ def warm(desk: Desk, memory: GistMemory) -> None:
     if not memory.pages or desk.profile.look_up == "lexical":
         return
     look = LookUp(desk, memory, tags(memory), _WARMING, lambda opened, inside: False)
-    if memory.levels:
-        _sections_named(look, look.shown(), len(memory.levels[-1]), "part", 1)
+    if whole := parts(memory):
+        _sections_named(look, look.shown(), len(whole), "part", 1)
     else:
         _named_by_model(look, 1)
 
@@ -161,7 +170,7 @@ def _named_by_model(look: LookUp, most: int | None = None) -> list[int]:
         return legal
 
     item: dict[str, object] = {"type": "integer", "minimum": 1, "maximum": count}
-    if look.memory.levels:
+    if len(visible) < count:
         item = {"type": "integer", "enum": visible}
     try:
         named = look.desk.ask(
@@ -181,6 +190,8 @@ def _named_by_model(look: LookUp, most: int | None = None) -> list[int]:
 def _next_page(look: LookUp, earlier: str) -> int | None:
     """The page the model opens next, None when it is none that could be."""
     offered = [n for n in look.visible() if n not in look.opened]
+    if not offered:
+        return None
     values = {
         "memory": look.shown(),
         "question": look.question,
@@ -212,7 +223,8 @@ def _named_by_words(look: LookUp, most: int) -> list[int]:
     pages, gists = look.memory.pages, look.memory.gists
     likely = list(range(len(pages)))
     if len(pages) > _LIKELY_PAGES:  # passages of a whole library would take seconds
-        ranked = look.desk.rank([page.text for page in pages], look.question)
+        texts = [f"{gist}\n{page.text}" for gist, page in zip(gists, pages, strict=True)]
+        ranked = look.desk.rank(texts, look.question)
         likely = sorted(ranked[:_LIKELY_PAGES])
     passages: list[str] = []
     numbers: list[int] = []
@@ -243,14 +255,14 @@ def _interleaved(first: list[int], second: list[int]) -> list[int]:
 
 def _descend(look: LookUp, most: int) -> bool:
     """Looks into up to `most` sections of each level; whether pages came into sight by it."""
-    memory = look.memory
-    if not memory.levels:
+    memory, whole = look.memory, parts(look.memory)
+    if not memory.levels or not whole:
         return False
-    top = list(memory.levels[-1])
-    chosen = _sections_named(look, look.shown(), len(top), "part", most)
-    found = [top[k - 1] for k in chosen]
-    for level in range(len(memory.levels) - 1, 0, -1):
-        found = _narrowed(look, [s for above in found for s in below(memory, level, above)], most)
+    chosen = _sections_named(look, look.shown(), len(whole), "part", most)
+    found = [whole[k - 1] for k in chosen]
+    while high := [s for s in found if level_of(memory, s)]:
+        held = [s for above in found for s in (lower(memory, above) if above in high else [above])]
+        found = _narrowed(look, held, most)
     before = set(look.visible())
     _look_into(look, found)
     return set(look.visible()) > before
@@ -319,6 +331,6 @@ def _list_of(field: str, item: dict[str, object], most: int) -> dict[str, object
 
 def shared(memory: GistMemory) -> str:
     """The name of the prefix that all calls over this memory's gists share."""
-    top = [s.gist for s in memory.levels[-1]] if memory.levels else memory.gists
+    top = [s.gist for s in seen_first(memory)] or memory.gists
     digest = hashlib.sha256("\0".join(top).encode()).hexdigest()[:16]
     return f"{memory.document.id} {digest}"

@@ -1,12 +1,12 @@
 """The gist memory as text: what of it a prompt shows, each piece under its tag, in document order.
 
-Without levels that is every page, as its gist or in full. With levels it is the top level, and
-below it the pages (or sections) of what was looked into.
+That is every page, as its gist or in full; or what is seen first, the view or else the top level,
+and below it the pages (or sections) of what was looked into.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from reread.reading.marks import Marks
@@ -30,11 +30,34 @@ def tags(memory: GistMemory, *texts: str) -> Tags:
     """Tags for a memory that occur in no page, no gist and none of the other texts."""
     inside = (memory.document.text, *memory.gists, *texts)
     page = Marks.absent_from(inside, stem="Page ")
-    if not memory.levels:
+    if not seen_first(memory):
         return Tags(page, page, page)
-    inside += tuple(section.gist for level in memory.levels for section in level)
+    inside += tuple(section.gist for level in (memory.view, *memory.levels) for section in level)
     part, section = (Marks.absent_from(inside, stem=stem) for stem in ("Part ", "Section "))
     return Tags(page, part, section)
+
+
+def seen_first(memory: GistMemory) -> Sequence[Section]:
+    """What a question sees before it looks into anything; empty where that is every page."""
+    return memory.view or (memory.levels[-1] if memory.levels else ())
+
+
+def parts(memory: GistMemory) -> list[Section]:
+    """The sections that are seen first; they are numbered from 1."""
+    return [s for s in seen_first(memory) if not _by_itself(memory, s)]
+
+
+def seen_pages(memory: GistMemory) -> list[int]:
+    """The numbers of the pages whose own gists are seen before anything is looked into."""
+    if not seen_first(memory):
+        return list(range(1, len(memory.pages) + 1))
+    return [s.first for s in memory.view if _by_itself(memory, s)]
+
+
+def _by_itself(memory: GistMemory, section: Section) -> bool:
+    """Whether a section that is seen first is a page under its own number."""
+    alone = bool(memory.view) and section.first == section.last
+    return alone and section.gist == memory.gists[section.first - 1]
 
 
 def render(
@@ -48,27 +71,30 @@ def render(
     """The memory with the opened pages in full: in place of their gists, or after all of them.
 
     Pages after the gists stand in the order of `opened`. `inside` are the sections of the lowest
-    level whose pages are shown.
+    level whose pages are shown too.
     """
     full = {number: memory.pages[number - 1].text.strip() for number in opened}
     in_place = full if layout == "in-place" else {}
-    shown = memory.pages
-    parts: list[str] = []
-    if memory.levels:
-        parts = top(memory, tags)
-        shown = tuple(
-            memory.pages[n - 1]
-            for n in sorted({n for s in inside for n in range(s.first, s.last + 1)})
-        )
-        parts += [LOOKED_INTO] if shown else []
-    for page in shown:
-        text = in_place.get(page.number, memory.gists[page.number - 1])
-        parts.append(f"{_tagged(memory, tags, page.number)}\n{text}")
-    visible = {page.number for page in shown} if in_place else set()
-    after = [number for number in opened if number not in visible]
-    parts += [APPENDED] if after else []
-    parts += [f"{_tagged(memory, tags, number)}\n{full[number]}" for number in after]
-    return "\n\n".join(parts)
+    shown = dict.fromkeys(seen_pages(memory))
+    texts: list[str] = []
+    if not seen_first(memory):
+        texts = [_page(memory, tags, number, in_place) for number in shown]
+    else:
+        texts = top(memory, tags, in_place)
+        wider = sorted({n for s in inside for n in range(s.first, s.last + 1)} - set(shown))
+        texts += [LOOKED_INTO] if wider else []
+        texts += [_page(memory, tags, number, in_place) for number in wider]
+        shown |= dict.fromkeys(wider)
+    after = [number for number in opened if number not in shown or not in_place]
+    texts += [APPENDED] if after else []
+    texts += [_page(memory, tags, number, full) for number in after]
+    return "\n\n".join(texts)
+
+
+def _page(memory: GistMemory, tags: Tags, number: int, full: Mapping[int, str]) -> str:
+    """A page under its tag: its text where `full` has it, else its gist."""
+    text = full.get(number, memory.gists[number - 1])
+    return f"{_tagged(memory, tags, number)}\n{text}"
 
 
 def _tagged(memory: GistMemory, tags: Tags, number: int) -> str:
@@ -79,13 +105,24 @@ def _tagged(memory: GistMemory, tags: Tags, number: int) -> str:
     return f"{tag}\n(From: {memory.located(number)[0].document.title})"
 
 
-def top(memory: GistMemory, tags: Tags) -> list[str]:
-    """The sections of the top level, each under its tag."""
-    return [f"{tags.part(k)}\n{s.gist}" for k, s in enumerate(memory.levels[-1], 1)]
+def top(memory: GistMemory, tags: Tags, full: Mapping[int, str] | None = None) -> list[str]:
+    """What is seen first: sections, and pages that stand there by themselves, each under its tag.
+
+    Pages that `full` has are shown by that.
+    """
+    texts: list[str] = []
+    number = 0
+    for section in seen_first(memory):
+        if _by_itself(memory, section):
+            texts.append(_page(memory, tags, section.first, full or {}))
+        else:
+            number += 1
+            texts.append(f"{tags.part(number)}\n{section.gist}")
+    return texts
 
 
 def render_sections(memory: GistMemory, tags: Tags, sections: Sequence[Section]) -> str:
-    """The top level, and after it sections of a lower one, numbered from 1."""
+    """What is seen first, and after it sections of a lower level, numbered from 1."""
     lower = [f"{tags.section(k)}\n{s.gist}" for k, s in enumerate(sections, 1)]
     return "\n\n".join([*top(memory, tags), LOOKED_INTO, *lower])
 

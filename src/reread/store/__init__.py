@@ -143,6 +143,19 @@ class Store:
         )
         return [document_id for (document_id,) in rows]
 
+    def extends(self, document: Document) -> bool:
+        """Whether the document goes on from one that its name stood for before."""
+        before = [i for i in self.versions(document.origin) if i != document.id]
+        if document.origin == "-" or not before:  # standard input may be anything
+            return False
+        row = self._one(
+            "WITH before AS (SELECT rtrim(text, char(32, 9, 10, 13)) AS text FROM documents "
+            "WHERE id IN (?,?)) SELECT 1 FROM before WHERE text != '' "
+            "AND substr(?, 1, length(text)) = text",
+            *safe(before[0], before[-1], document.text),
+        )
+        return row is not None
+
     def overview(self) -> list[dict[str, Any]]:
         """One entry a document, in the order they came: id, title, words, origins, memories."""
         rows = self._all(

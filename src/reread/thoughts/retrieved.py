@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from reread.errors import ContextExceeded, UsageError
 from reread.reading import Desk, quotes, replies
 from reread.reading.marks import Marks
-from reread.text import count_words
+from reread.text import compression_rate, count_words
 from reread.thoughts.settings import Manner
-from reread.types import Answer, GistMemory, Note, Page, compression_rate
+from reread.types import Answer, GistMemory, Note, Page
 
 _ANSWER_TOKENS = 600
 _PROMPT = "answer-thoughts"
