@@ -38,7 +38,7 @@ def ask(
     ] = False,
     now: Annotated[
         bool,
-        typer.Option("--now", help="Do not read on; answer from what was read and words."),
+        typer.Option("--now", help="Do not read on: answer from what was read, and by words."),
     ] = False,
     also: Annotated[
         Optional[list[str]], typer.Option("--also", help="Another source; repeat it.")
