@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Basis = Literal["page", "gist", "none"]
+READING = frozenset({"paginate", "gist", "merge"})  # the phases in which no question is known yet
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -81,8 +81,8 @@ def test_read_says_what_was_read_and_what_it_cost(desk: Desk) -> None:
     (line,) = done.out.splitlines()
     calls = len(desk.endpoint.seen)
     assert re.fullmatch(
-        rf"[0-9a-f]{{16}}  story: \d+ words, \d+ pages, gists \d+% of the words "
-        rf"\({calls} calls, \d+ words in, [\d.]+ s, [\d,]+ tokens, \$0\)",
+        rf"[0-9a-f]{{16}}  story: [\d,]+ words, \d+ pages, gists \d+% of the words "
+        rf"\({calls} calls, [\d,]+ words in, [\d.]+ s, [\d,]+ tokens, \$0\)",
         line,
     )
 

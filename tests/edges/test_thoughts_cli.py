@@ -100,7 +100,7 @@ def test_two_answers_are_compared_and_voted_on(door: Door) -> None:
     report = json.loads(door.run("thoughts", "report", "--json").out)
     assert report["votes"] == {"with": 0, "tie": 1, "without": 0}
     assert report["recall"]["embedder"] == "lexical"
-    assert "1 comparisons" in door.run("thoughts", "report").out
+    assert "1 comparison," in door.run("thoughts", "report").out
     assert door.run("thoughts", "vote", made["comparison"], "9").code == 2
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from reread.cli import common
+from reread.evidence import READING, CallMade
 from reread.types import Answer, Collection, Piece
 
 if TYPE_CHECKING:
@@ -215,11 +216,13 @@ def _print(answer: Answer, *, shown: bool) -> None:
         common.say(line)
     read = _pages_read(answer)
     used = answer.usage
-    known = f" · {len(answer.thoughts_used)} thoughts used" if answer.thoughts_used else ""
+    thoughts = len(answer.thoughts_used)
+    known = f" · {common.many(thoughts, 'thought')} used" if thoughts else ""
     known += f" · left {answer.thought_kept}" if answer.thought_kept else ""
     common.say(
-        f"pages read again: {read} of {len(answer.memory.pages)} · {used.calls} calls"
-        f" ({used.cached_calls} remembered) · {used.words_in} words in · {used.seconds:.1f} s"
+        f"pages read again: {read} · {common.many(used.calls, 'call')}"
+        f" ({used.cached_calls} remembered) · {common.many(used.words_in, 'word')} in"
+        f" · {used.seconds:.1f} s"
         f" · {common.paid(used)} · {answer.model}{known}"
     )
 
@@ -258,10 +261,26 @@ def _say_trace(answer: Answer) -> None:
             member, number = memory.located(one.page)
             place = f"{number} of {member.document.title}"
         common.say(f"page {place} opened, found by {' and '.join(one.by) or 'nothing'}")
+    for phase in dict.fromkeys(c.phase for c in trace.calls if c.phase in READING):
+        common.say(_summed([c for c in trace.calls if c.phase == phase]))
+    if trace.chance is not None:
+        common.say(f"how likely the model found it that this answers: {trace.chance:.2f}")
     for call in trace.calls:
+        if call.phase in READING:
+            continue
         cost = "remembered" if call.cached else f"{call.seconds:.1f} s"
         words = "" if call.cached else f", {call.words_in} words in, {call.words_out} out"
         common.say(f"call {call.phase} ({call.prompt}): {cost}{words}")
+
+
+def _summed(calls: Sequence[CallMade]) -> str:
+    """What the calls of one phase took together."""
+    sent = [call for call in calls if not call.cached]
+    words = sum(call.words_in for call in sent), sum(call.words_out for call in sent)
+    return (
+        f"{calls[0].phase}: {common.many(len(calls), 'call')} ({len(calls) - len(sent)} remembered), "
+        f"{sum(call.seconds for call in sent):.1f} s, {words[0]} words in, {words[1]} out"
+    )
 
 
 def _spans(spans: Sequence[tuple[int, int]]) -> str:
@@ -269,11 +288,17 @@ def _spans(spans: Sequence[tuple[int, int]]) -> str:
 
 
 def _pages_read(answer: Answer) -> str:
-    """The pages read in full; where there are several documents, by the title of each."""
-    if not isinstance(answer.memory, Collection):
-        return ", ".join(map(str, answer.pages_read)) or "none"
-    by_title: dict[str, list[str]] = {}
+    """The pages read in full of all there are; of several documents, those of each by its title."""
+    memory = answer.memory
+    if not isinstance(memory, Collection):
+        return f"{', '.join(map(str, answer.pages_read)) or 'none'} of {len(memory.pages)}"
+    by_document: dict[str, list[str]] = {}
     for number in answer.pages_read:
-        member, own = answer.memory.located(number)
-        by_title.setdefault(member.document.title, []).append(str(own))
-    return "; ".join(f"{', '.join(own)} of {title}" for title, own in by_title.items()) or "none"
+        member, own = memory.located(number)
+        by_document.setdefault(member.document.id, []).append(str(own))
+    read = [
+        f"{', '.join(by_document[m.document.id])} of {len(m.pages)} in {m.document.title}"
+        for m in memory.members
+        if m.document.id in by_document
+    ]
+    return "; ".join(read) or f"none in {common.many(len(memory.members), 'document')}"

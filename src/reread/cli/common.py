@@ -216,9 +216,14 @@ def _listed(parts: tuple[str, ...]) -> str:
     return f"{', '.join(parts[:_MOST_LISTED])} and {len(parts) - _MOST_LISTED} more"
 
 
+def many(count: int, noun: str) -> str:
+    """The count with its noun: `1 page`, `2,508 words`."""
+    return f"{count:,} {noun if count == 1 else noun + 's'}"
+
+
 def used(usage: Usage) -> str:
     """Calls, tokens and cost, for people."""
-    calls = f"{usage.calls:,} {'call' if usage.calls == 1 else 'calls'}"
+    calls = many(usage.calls, "call")
     if usage.cached_calls:
         calls += f" ({usage.cached_calls:,} remembered)"
     return f"{calls}, {paid(usage)}"

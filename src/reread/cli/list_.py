@@ -13,7 +13,10 @@ def list_(as_json: common.AsJson = False, library: common.LibraryPath = None) ->
         common.out_json(entries)
         return
     for e in entries:
-        memories = ", ".join(f"{m['pages']} pages by {m['model']}" for m in e["memories"])
-        common.out(f"{e['id']}  {e['title']}: {e['words']} words, {memories or 'not read yet'}")
+        memories = ", ".join(
+            f"{common.many(m['pages'], 'page')} by {m['model']}" for m in e["memories"]
+        )
+        words = common.many(e["words"], "word")
+        common.out(f"{e['id']}  {e['title']}: {words}, {memories or 'not read yet'}")
     if not entries:
         common.say("the library is empty; `reread read FILE` adds to it")

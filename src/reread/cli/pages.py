@@ -27,4 +27,4 @@ def pages(
         common.out_json([asdict(p) for p in chosen])
         return
     for p in chosen:
-        common.out(f"--- page {p.number}, {p.words} words ---\n{p.text.strip()}\n")
+        common.out(f"--- page {p.number}, {common.many(p.words, 'word')} ---\n{p.text.strip()}\n")

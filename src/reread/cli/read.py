@@ -108,17 +108,20 @@ def _line(memory: GistMemory) -> str:
     document, used = memory.document, memory.usage
     cost = "read before, nothing sent"
     if used.calls:
-        cost = f"{used.calls} calls, {used.words_in} words in, {used.seconds:.1f} s"
-        cost += f", {common.paid(used)}"
+        cost = f"{common.many(used.calls, 'call')}, {common.many(used.words_in, 'word')} in"
+        cost += f", {used.seconds:.1f} s, {common.paid(used)}"
         if used.cached_calls:
-            cost += f", {used.cached_calls} calls remembered"
+            cost += f", {common.many(used.cached_calls, 'call')} remembered"
     lines = [
-        f"{document.id}  {document.title}: {document.words} words, {len(memory.pages)} pages, "
+        f"{document.id}  {document.title}: {common.many(document.words, 'word')}, "
+        f"{common.many(len(memory.pages), 'page')}, "
         f"gists {100 - memory.compression_rate:.0f}% of the words ({cost})"
     ]
     lines += [f"  {gap}" for gap in common.gaps(document.coverage)]
     lines += [f"  left out: {part}: {reason}" for part, reason in document.coverage.left_out]
     lines += [f"  {line}" for line in common.warned(memory.warnings)]
     if memory.fallbacks:
-        lines.append(f"  {len(memory.fallbacks)} fallbacks; see `reread show {document.id}`")
+        lines.append(
+            f"  {common.many(len(memory.fallbacks), 'fallback')}; see `reread show {document.id}`"
+        )
     return "\n".join(lines)

@@ -44,7 +44,9 @@ def show(
         return
     coverage = document.coverage
     common.out(f"{document.id}  {document.title}")
-    common.out(f"from {document.origin} ({document.media_type}), {document.words} words")
+    common.out(
+        f"from {document.origin} ({document.media_type}), {common.many(document.words, 'word')}"
+    )
     common.out(f"parts read: {coverage.read} of {coverage.parts}")
     for gap in common.gaps(coverage):
         common.out(f"  {gap}")
@@ -53,8 +55,9 @@ def show(
     for m in memories:
         s = m.settings
         common.out(
-            f"memory by {m.model}: {len(m.pages)} pages of {s.min_words} to {s.max_words} words "
-            f"by {s.pagination}, profile {s.profile}, compression {m.compression_rate:.1f}%"
+            f"memory by {m.model}: {common.many(len(m.pages), 'page')} of {s.min_words} to "
+            f"{s.max_words} words by {s.pagination}, profile {s.profile}, "
+            f"compression {m.compression_rate:.1f}%"
         )
         for w in m.warnings:
             common.out(f'  speaks to the model at page {w.page}, {w.kind}: "{w.text}"')

@@ -100,7 +100,7 @@ def export(
             common.out(line)
         return
     file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    common.say(f"{len(lines)} thoughts written to {file}")
+    common.say(f"{common.many(len(lines), 'thought')} written to {file}")
 
 
 @app.command("import")
@@ -190,7 +190,8 @@ def ahead(
         common.out(f"{answer.thought_kept or '-'}  {answer.text}")
     calls = sum(a.usage.calls for a in answers)
     kept = sum(bool(a.thought_kept) for a in answers)
-    common.say(f"{len(answers)} questions, {kept} thoughts, {calls} calls")
+    made = ((len(answers), "question"), (kept, "thought"), (calls, "call"))
+    common.say(", ".join(common.many(n, noun) for n, noun in made))
     if ended:
         raise typer.Exit(4)
 
@@ -226,13 +227,14 @@ def report(
         common.out_json(found)
         return
     support = ", ".join(f"{n} {name}" for name, n in found["support"].items() if n)
-    common.out(f"{found['thoughts']} thoughts{': ' if support else ''}{support}")
+    common.out(f"{common.many(found['thoughts'], 'thought')}{': ' if support else ''}{support}")
     recall = found["recall"]
     common.out(f"recall by {recall['embedder']}, redundant from {recall['epsilon']:.3f} on")
     votes = found["votes"]
     common.out(
-        f"{found['comparisons']} comparisons, {found['with_thoughts_in_context']} with thoughts in "
-        f"the prompt; votes: {votes['with']} with, {votes['without']} without, {votes['tie']} ties"
+        f"{common.many(found['comparisons'], 'comparison')}, "
+        f"{found['with_thoughts_in_context']} with thoughts in the prompt; votes: "
+        f"{votes['with']} with, {votes['without']} without, {votes['tie']} ties"
     )
     for key in (
         "win_rate",
@@ -243,8 +245,8 @@ def report(
         if value := found[key]:
             common.out(
                 f"{key.replace('_', ' ')}: {value['mean']:g} (95%: {value['low']:g} to "
-                f"{value['high']:g}; {value['questions']} questions, "
-                f"{value['documents']} documents)"
+                f"{value['high']:g}; {common.many(value['questions'], 'question')}, "
+                f"{common.many(value['documents'], 'document')})"
             )
     if not found["comparisons"]:
         common.say("nothing was compared yet; `reread ask SOURCE QUESTION --compare` does")

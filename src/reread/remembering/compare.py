@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from reread.errors import UsageError
+from reread.evidence import READING
 from reread.store import Store
 from reread.types import Answer, Thought, Usage
 
@@ -67,7 +68,7 @@ def _cost(answer: Answer, other: Answer) -> dict[str, float] | None:
     """
     total: dict[str, float] = {"calls": 0, "tokens": 0, "seconds": 0.0}
     for phase, usage in answer.usage.phases.items():
-        if phase in ("paginate", "gist", "merge"):
+        if phase in READING:
             continue
         shared = other.usage.phases.get(phase, Usage())
         if usage.cached_calls and not (usage.calls == 0 and shared.calls == usage.cached_calls):
