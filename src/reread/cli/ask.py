@@ -277,8 +277,9 @@ def _summed(calls: Sequence[CallMade]) -> str:
     """What the calls of one phase took together."""
     sent = [call for call in calls if not call.cached]
     words = sum(call.words_in for call in sent), sum(call.words_out for call in sent)
+    known = len(calls) - len(sent)
     return (
-        f"{calls[0].phase}: {common.many(len(calls), 'call')} ({len(calls) - len(sent)} remembered), "
+        f"{calls[0].phase}: {common.many(len(calls), 'call')} ({known} remembered), "
         f"{sum(call.seconds for call in sent):.1f} s, {words[0]} words in, {words[1]} out"
     )
 
