@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +55,36 @@ def test_verbs_and_options_in_the_readme_exist() -> None:
 def test_links_in_the_readme_lead_somewhere() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         assert (ROOT / target).exists(), target
+
+
+ANSWERS = (ROOT / "docs" / "answers.md").read_text(encoding="utf-8")
+
+
+def _run(words: list[str], home: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", "from reread.cli import main; main()", *words],
+        cwd=ROOT,
+        env={"PATH": "", "REREAD_HOME": str(home), "REREAD_MODEL": "scripted:extractive"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout + done.stderr
+
+
+def test_what_the_page_of_answers_shows_is_printed(tmp_path: Path) -> None:
+    (shown,) = re.findall(r"^```\n(\$ .*?)^```", ANSWERS, re.MULTILINE | re.DOTALL)
+    for command, *lines in (part.splitlines() for part in shown.split("$ reread ")[1:]):
+        printed = _run(shlex.split(command), tmp_path).splitlines()
+        assert [line for line in lines if line not in printed] == []
+
+
+def test_the_page_of_answers_names_every_field(tmp_path: Path) -> None:
+    words = ["ask", "examples/sample.md", "When was the lamp lit?", "--json", "--trace", "--now"]
+    printed = _run(words, tmp_path)
+    fields = json.loads(printed[printed.index("{") : printed.rindex("}") + 1])
+    table = ANSWERS[ANSWERS.index("| field |") :]
+    assert [f for f in (*fields, *fields["trace"]) if f"`{f}`" not in table] == []
 
 
 def test_the_page_of_formats_names_all_that_is_read() -> None:
