@@ -6,7 +6,6 @@ Making a library touches nothing; the file is opened by the first use.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,23 +14,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 from reread import config as configuration
 from reread import documents, estimating, parallel, reading
-from reread.config import Config
-from reread.documents import Recognition
 from reread.errors import (
     DocumentError,
     SourceNotFound,
-    UsageError,
 )
 from reread.estimating import Estimate
 from reread.llm.wrappers import Cached, Meter, Metered
-from reread.ports import Learning, Model, Progress
+from reread.ports import Learning, Model
 from reread.reading import Desk, Shown
 from reread.remembering import Thoughts
+from reread.shelf import Shelf, recognition
 from reread.store.books import DocumentCalls
 from reread.store.lexical import rank
 from reread.text import clean
 from reread.types import Answer, Collection, Document, GistMemory, Piece, Usage, Work
-from reread.workshop import Workshop
 
 if TYPE_CHECKING:
     from reread.llm.probe import Report
@@ -43,7 +39,7 @@ _MOST_MEMBERS = (
 )
 
 
-class Library(Workshop):
+class Library(Shelf):
     """Documents that were read, and the way to ask about them.
 
     Args:
@@ -59,90 +55,6 @@ class Library(Workshop):
     Raises:
         UsageError: the budget is none.
     """
-
-    # -- documents ------------------------------------------------------------------------------
-
-    def load(self, source: str | Path, *, password: str | None = None) -> Document:
-        """The document behind a path, URL, arXiv id, `-`, or an id or title in the library.
-
-        `password` opens a locked file.
-
-        Raises:
-            DocumentError: nothing is there, or it cannot be read.
-        """
-        try:
-            return documents.load(
-                source,
-                cache_dir=self.config.fetched,
-                allow_private=self.config.allow_private,
-                password=password,
-                recognition=_recognition(self.config, self.progress),
-            )
-        except SourceNotFound:
-            known = self._known(str(source))
-            if known is None:
-                raise
-            return known
-
-    def find(self, name: str) -> Document:
-        """The one document of the library with this id, beginning of an id, title or origin.
-
-        Raises:
-            SourceNotFound: there is none.
-            UsageError: several could be meant.
-        """
-        known = self._known(name)
-        if known is None:
-            raise SourceNotFound(f"the library holds no {name!r}", hint="See `reread list`")
-        return known
-
-    def _known(self, name: str) -> Document | None:
-        found = self.store.find(name) or self.store.find(documents.resolved(name))
-        if len(found) > 1:
-            listed = "; ".join(f"{i} {title}" for i, title in found[:5])
-            raise UsageError(
-                f"{name!r} could mean {len(found)} documents: {listed}", hint="Use an id"
-            )
-        return self.store.document(found[0][0]) if found else None
-
-    def documents(self) -> list[dict[str, Any]]:
-        """One entry a document, in the order they came."""
-        return self.store.overview()
-
-    def other_names(self, document: Document) -> list[str]:
-        """The other names that the same content came by before, sorted."""
-        return [o for o in self.store.origins(document.id) if o != document.origin]
-
-    def replaced(self, document: Document) -> str | None:
-        """The id of the other content that its name stood for before; None when there was none."""
-        before = self.store.by_origin(document.origin)
-        return before[0][0] if before and before[0][0] != document.id else None
-
-    def sources(self, name: str) -> list[str]:
-        """What a folder or a pattern stands for, file by file; else the name itself.
-
-        Raises:
-            SourceNotFound: the folder holds no file, or nothing matches the pattern.
-        """
-        from reread.documents.folders import expand
-
-        try:
-            return expand(name)
-        except SourceNotFound:
-            if self._known(name) is None:  # a title may look like a pattern
-                raise
-            return [name]
-
-    def remove(self, name: str) -> Document:
-        """Removes a document, its memories and every remembered call about it."""
-        document = self.find(name)
-        self.store.remove(document.id)
-        from reread.llm.local import forget_states
-
-        forget_states(self.config.states)
-        # Fetched pages are not kept by document; without them they are only fetched again.
-        shutil.rmtree(self.config.fetched, ignore_errors=True)
-        return document
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -479,12 +391,8 @@ def load(source: str | Path, *, password: str | None = None) -> Document:
         cache_dir=config.fetched,
         allow_private=config.allow_private,
         password=password,
-        recognition=_recognition(config),
+        recognition=recognition(config),
     )
-
-
-def _recognition(config: Config, progress: Progress | None = None) -> Recognition:
-    return Recognition(languages=config.ocr, progress=progress, cache_dir=config.recognised)
 
 
 def read(source: str | Path | Document, **settings: Any) -> GistMemory:
