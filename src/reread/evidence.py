@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Basis = Literal["page", "gist", "none"]
+Basis = Literal["page", "gist", "elsewhere", "none"]
 READING = frozenset({"paginate", "gist", "merge"})  # the phases in which no question is known yet
 
 
@@ -14,7 +14,8 @@ class Sentence:
     """A sentence of an answer, and what it rests on; `start` and `end` are offsets into the answer.
 
     `support` is `page` where a page read in full holds what it says, `gist` where only a gist
-    does, `none` where nothing that was seen does. `citations` are indices into the answer's.
+    does, `elsewhere` where only a thought from other documents does, `none` where nothing that was
+    seen does. `citations` are indices into the answer's.
     """
 
     text: str
@@ -22,6 +23,20 @@ class Sentence:
     end: int
     support: Basis
     citations: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Note:
+    """A thought as an answer's prompt shows it.
+
+    `pages` are those of its root sources in the documents asked; `elsewhere` are (id, title) of
+    other documents that it rests on, too or alone.
+    """
+
+    id: str
+    text: str
+    pages: tuple[int, ...] = ()
+    elsewhere: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

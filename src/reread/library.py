@@ -157,7 +157,8 @@ class Library(Shelf):
                 gists there are so far and from pages that share words with the question. The
                 answer's memory is then `provisional`.
             thoughts: Whether thoughts are used and left; None for what suits the model, and a name
-                such as `paper` says in which manner.
+                such as `paper` says in which manner: `everywhere` also recalls thoughts of other
+                documents, which `Answer.elsewhere` then names.
             settings: Fields of `Settings`, such as `strategy` and `max_pages`.
 
         Raises:
@@ -204,8 +205,8 @@ class Library(Shelf):
     ) -> Answer:
         meter = Meter()
         question, options = clean(question), [clean(option) for option in options]
-        if thoughts == "paper" and not isinstance(source, list | tuple):
-            memory = self.thoughts.unread(source)
+        if thoughts == "paper":
+            memory = self._unread(question, source)
         elif now and not isinstance(source, GistMemory | list | tuple):
             memory = self._at_once(cast(str | Path | Document, source), settings)
         else:
@@ -220,9 +221,8 @@ class Library(Shelf):
 
         def answered() -> Answer:
             desk = self._desk(memory.document, settings, model, meter)
-            # Several documents at once, and one that was not read, have no items to rest on yet.
             how = desk.profile.thoughts if thoughts is None else thoughts
-            if how and not (isinstance(memory, Collection) or memory.provisional):
+            if how and not memory.provisional:  # else its pages are no items to rest on yet
                 manner = how if isinstance(how, str) else "default"
                 return self.thoughts.ask(memory, question, options, manner, desk, calls, hear)
             return reading.answer(desk, memory, question, options, hear)
@@ -230,8 +230,8 @@ class Library(Shelf):
         answer = self._done(self._replanned(answered), calls)
         trace = replace(answer.trace, calls=meter.calls())
         answer = replace(answer, usage=meter.usage(), trace=trace)
-        if isinstance(memory, Collection):
-            found = tuple(reading.traced_back(memory, c) for c in answer.citations)
+        if isinstance(answer.memory, Collection):
+            found = tuple(reading.traced_back(answer.memory, c) for c in answer.citations)
             return replace(answer, citations=found)
         return answer
 
@@ -255,11 +255,19 @@ class Library(Shelf):
         meter: Meter,
     ) -> GistMemory:
         """The memory of a source, or one over all documents that it stands for."""
+        found, several = self._meant(question, source)
+        if not several:
+            return self._read(found[0], settings, meter)
+        return self._collected(found, settings, meter)
+
+    def _meant(
+        self, question: str, source: Source | Sequence[Source]
+    ) -> tuple[Sequence[Source], bool]:
+        """All that a source stands for, and whether it is asked as several documents."""
         if isinstance(source, GistMemory):
-            return source
+            return [source], False
         if isinstance(source, str) and source.startswith(_SHELF):
-            shelf = self._on_shelf(question, source.removeprefix(_SHELF))
-            return self._collected(shelf, settings, meter)
+            return self._on_shelf(question, source.removeprefix(_SHELF)), True
         several = isinstance(source, list | tuple)
         named: list[Source] = (
             [*source] if isinstance(source, list | tuple) else [cast(Source, source)]
@@ -267,9 +275,7 @@ class Library(Shelf):
         found: list[Source] = []
         for one in named:
             found += self.sources(str(one)) if isinstance(one, str | Path) else [one]
-        if len(found) == 1 and not several:
-            return self._read(found[0], settings, meter)
-        return self._collected(found, settings, meter)
+        return found, several or len(found) != 1
 
     def _on_shelf(self, question: str, words: str) -> list[Source]:
         """The newest memories of the documents whose title holds the words.
@@ -289,28 +295,41 @@ class Library(Shelf):
             chosen = [chosen[k] for k in sorted(ranked[:_MOST_MEMBERS])] or chosen[:_MOST_MEMBERS]
         return [self.memory(e["id"]) for e in chosen]
 
-    def _collected(
-        self, sources: Sequence[Source], settings: dict[str, Any], meter: Meter
-    ) -> GistMemory:
-        """One memory over the documents behind the sources; those that cannot be read are named."""
+    def _unread(self, question: str, source: Source | Sequence[Source]) -> GistMemory:
+        """A memory of the documents behind a source without gists, for manners that need none."""
+        if isinstance(source, Collection):
+            source = source.members
+        found, several = self._meant(question, source)
+        if not several:
+            return self.thoughts.unread(found[0])
+        return reading.joined(*self._each(found, self.thoughts.unread))
+
+    def _each(
+        self, sources: Sequence[Source], made: Callable[[Source], GistMemory]
+    ) -> tuple[list[GistMemory], list[tuple[str, str]]]:
+        """A memory of each document behind the sources, and those that cannot be read, with why."""
         members: dict[str, GistMemory] = {}
         failed: list[tuple[str, str]] = []
         for source in sources:
             try:
-                one = (
-                    source
-                    if isinstance(source, GistMemory)
-                    else self._read(source, settings, meter)
-                )
+                one = made(source)
             except DocumentError as error:
                 failed.append((str(source), error.line))
                 continue
             members.setdefault(one.document.id, one)
         if not members:
             raise SourceNotFound(f"none of {len(sources)} documents could be read: {failed[0][1]}")
-        towered = []
         for member in members.values():
             self.store.add_document(member.document)
+        return list(members.values()), failed
+
+    def _collected(
+        self, sources: Sequence[Source], settings: dict[str, Any], meter: Meter
+    ) -> GistMemory:
+        """One memory over the documents behind the sources; those that cannot be read are named."""
+        members, failed = self._each(sources, lambda source: self._read(source, settings, meter))
+        towered = []
+        for member in members:
             model = self._paying(self.store.calls(member.document.id), meter)
             desk = self._desk(member.document, settings, model, meter)
             towered.append(self._replanned(partial(reading.towered, desk, member)))

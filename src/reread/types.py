@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from reread.evidence import Sentence, Suspicion, Trace
+from reread.evidence import Note, Sentence, Suspicion, Trace
 from reread.text import compression_rate, count_words
 
 ParagraphKind = Literal[
@@ -439,15 +439,6 @@ class Thought:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Note:
-    """A thought as an answer's prompt shows it; `pages` are those of its root sources."""
-
-    id: str
-    text: str
-    pages: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
     """An answer and what it rests on.
 
@@ -455,7 +446,8 @@ class Answer:
     was read supports what it says; then nothing is cited. `sentences` says for each sentence what
     it rests on. `pages_read` are the numbers of the pages read again in full, in document order.
     `choice` is the index of the chosen option of a multiple-choice question. `compression_rate`
-    compares the words of the final context with those of the document, in percent.
+    compares the words of the final context with those of the document, in percent. `elsewhere` are
+    those of the thoughts used that rest on other documents than the ones asked.
     """
 
     text: str
@@ -467,6 +459,7 @@ class Answer:
     choice: int | None = None
     compression_rate: float = 0.0
     thoughts_used: tuple[str, ...] = ()
+    elsewhere: tuple[Note, ...] = ()
     thought_kept: str | None = None
     sentences: tuple[Sentence, ...] = ()
     trace: Trace = field(default_factory=Trace)

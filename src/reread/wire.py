@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from reread.estimating import Estimate, Total
-from reread.evidence import Suspicion
+from reread.evidence import Note, Suspicion
 from reread.types import Answer, Citation, Collection, Document, GistMemory, Thought, Usage, Work
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def answer(a: Answer, *, trace: bool = False) -> dict[str, Any]:
         "pages_read": [number for _, number in _read(a)],
         "thoughts_used": list(a.thoughts_used),
         "thought_kept": a.thought_kept,
+        **({"elsewhere": [_elsewhere(note) for note in a.elsewhere]} if a.elsewhere else {}),
         "document": document(a.document) | {"pages": len(a.memory.pages)},
         "compression_rate": round(a.compression_rate, 2),
         "usage": usage(a.usage),
@@ -47,6 +48,12 @@ def _provisional(m: GistMemory) -> dict[str, Any]:
     read = [page for page, gist in zip(m.pages, m.gists, strict=True) if gist]
     so_far = {"pages": len(read), "words": sum(page.words for page in read)}
     return {"provisional": True, "read_so_far": so_far}
+
+
+def _elsewhere(note: Note) -> dict[str, Any]:
+    """A thought that was used and the other documents that it rests on, too or alone."""
+    documents = [{"id": document_id, "title": title} for document_id, title in note.elsewhere]
+    return {"thought": note.id, "text": note.text, "documents": documents}
 
 
 def _trace(a: Answer) -> dict[str, Any]:

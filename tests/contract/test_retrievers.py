@@ -14,7 +14,7 @@ from reread.reading import quotes
 from reread.retrieval import Place, embedder
 from reread.retrieval.lexical import Lexical
 from reread.store import Store
-from reread.store.items import Draft
+from reread.store.changes import Draft
 from reread.store.lexical import rank
 
 np = pytest.importorskip("numpy", reason="vectors need the extra `thoughts`")

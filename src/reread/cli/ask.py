@@ -48,7 +48,10 @@ def ask(
     thoughts: Annotated[
         Optional[str],
         typer.Option(
-            "--thoughts", help="Use and leave thoughts: default or paper.", show_default="profile"
+            "--thoughts",
+            help="Use and leave thoughts: default, everywhere (also those of other documents) or "
+            "paper.",
+            show_default="profile",
         ),
     ] = None,
     compare: Annotated[
@@ -99,10 +102,10 @@ def ask(
     }
     with common.opened(library, chosen, budget=budget, **config) as opened:
         known = source if password is None else opened.load(source, password=password)
-        if compare:
-            _compare(opened, question, known, as_json)
-            return
         asked = [known, *also] if also else known
+        if compare:
+            _compare(opened, question, asked, as_json)
+            return
         how = False if no_thoughts else thoughts
         screen = None if as_json else Screen.there()
         said: dict[str, Any] = {"options": choice or (), "now": now, "thoughts": how}
@@ -208,6 +211,9 @@ def _print(answer: Answer, *, shown: bool) -> None:
         place = f"{title}{title and ', '}page {c.page}" + (f", {c.locator}" if c.locator else "")
         mark = "" if c.status == "verified" else f" ({c.status})"
         common.out(f'  [{place}]{mark} "{" ".join(c.quote.split())}"')
+    for note in answer.elsewhere:
+        others = ", ".join(f"{title} ({document})" for document, title in note.elsewhere)
+        common.out(f"  [from {others}] {note.id}: {' '.join(note.text.split())}")
     if answer.memory.provisional:
         common.say(_provisional(answer))
     for line in (*_doubts(answer), *common.gaps(answer.document.coverage)):
@@ -238,7 +244,11 @@ def _provisional(answer: Answer) -> str:
     )
 
 
-_DOUBT = {"gist": "rests on a gist only", "none": "not found in what was read"}
+_DOUBT = {
+    "gist": "rests on a gist only",
+    "elsewhere": "known from other documents only",
+    "none": "not found in what was read",
+}
 
 
 def _doubts(answer: Answer) -> list[str]:

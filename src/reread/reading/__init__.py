@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from reread import parallel
 from reread.reading import look_up
 from reread.reading.answering import answer
-from reread.reading.collection import collected, towered, traced_back
+from reread.reading.collection import collected, joined, towered, traced_back
 from reread.reading.desk import Desk
 from reread.reading.fit import fitted, gist_room
 from reread.reading.gist import Gist, kept_gists, of_page
@@ -35,6 +35,7 @@ __all__ = [
     "Silent",
     "answer",
     "collected",
+    "joined",
     "kind_of",
     "memory_key",
     "preset",

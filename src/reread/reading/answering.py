@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from reread.errors import ContextExceeded, MalformedReply, UsageError
-from reread.evidence import Opened, Trace
+from reread.evidence import Note, Opened, Trace
 from reread.reading import look_up, quotes, replies
 from reread.reading.desk import Desk, one_of
 from reread.reading.fit import fitted
@@ -17,7 +17,7 @@ from reread.reading.render import notes as render_notes
 from reread.reading.suspicion import suspicions
 from reread.reading.view import viewed
 from reread.text import compression_rate, count_words
-from reread.types import Answer, Citation, Fallback, GistMemory, Note, Section
+from reread.types import Answer, Citation, Fallback, GistMemory, Section
 
 _FREE_TOKENS, _SHORT_TOKENS, _CHOICE_TOKENS, _WORD_TOKENS = 600, 160, 64, 4
 _MOST_OPTIONS = 26
@@ -84,6 +84,7 @@ def answer(
             count_words(reply.context(found.opened, found.inside)), memory.document.words
         ),
         thoughts_used=tuple(note.id for note in reply.notes),
+        elsewhere=tuple(note for note in reply.notes if note.elsewhere),
         fallbacks=tuple(found.fallbacks),
         model=desk.model.name,
     )
@@ -283,11 +284,12 @@ def _citations(
     """Quotes the model gave, checked; where it gave none that stands, sentences found by rule.
 
     These come from the pages opened and from those that the notes shown were made from. An answer
-    that nothing supports cites nothing.
+    that nothing supports cites nothing; for one that only other documents support, none are found.
     """
     if not given.grounds.any:
         return ()
-    if any(c.status != "unverified" for c in given.quoted):
+    here = any(s.support in ("page", "gist") for s in given.grounds.sentences)
+    if not here or any(c.status != "unverified" for c in given.quoted):
         return given.quoted
     shown = {*opened, *(number for note in notes for number in note.pages)}
     pages = [p for p in memory.pages if p.number in shown] or list(memory.pages)

@@ -41,7 +41,6 @@ def collected(
 ) -> Collection:
     """One memory over several that are `towered`; `failed` are sources that could not be read."""
     firsts = _starts(len(m.pages) for m in members)
-    offsets = _starts(len(m.document.text) for m in members)
     depth = max(len(m.levels) for m in members)
     levels: list[Level] = [
         tuple(
@@ -53,6 +52,14 @@ def collected(
     ]
     room = gist_room(desk)
     above, fallbacks = levels_over(desk, levels[-1], room, room // 3)
+    made = joined(members, failed)
+    return replace(made, model=desk.model.name, levels=(*levels, *above), fallbacks=fallbacks)
+
+
+def joined(members: Sequence[GistMemory], failed: Sequence[tuple[str, str]] = ()) -> Collection:
+    """The members' pages and gists one after another, without levels over them."""
+    firsts = _starts(len(m.pages) for m in members)
+    offsets = _starts(len(m.document.text) for m in members)
     return Collection(
         document=_joined(members, offsets, failed),
         pages=tuple(
@@ -62,9 +69,7 @@ def collected(
         ),
         gists=tuple(g for m in members for g in m.gists),
         settings=members[0].settings,
-        model=desk.model.name,
-        levels=(*levels, *above),
-        fallbacks=fallbacks,
+        model=members[0].model,
         warnings=tuple(replace(w, document=m.document.id) for m in members for w in m.warnings),
         members=tuple(members),
     )

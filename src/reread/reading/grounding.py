@@ -17,12 +17,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from reread.evidence import Basis, Sentence
+from reread.evidence import Basis, Note, Sentence
 from reread.reading import replies
 from reread.reading.quotes import content
 from reread.reading.render import parts
 from reread.text import sentences
-from reread.types import Citation, GistMemory, Note, Page
+from reread.types import Citation, GistMemory, Page
 
 _PASSAGE_SENTENCES = 3
 _OF_PASSAGE, _OF_PAGE = 0.6, 0.8  # shares of a sentence's own words that must be found there
@@ -63,13 +63,15 @@ def grounds(
     """What the answer's sentences rest on.
 
     `quoted` are checked quotes that the model gave itself, `opened` the pages read in full,
-    `visible` those whose gists were shown. A note that was shown counts as a gist of its pages.
+    `visible` those whose gists were shown. A note that was shown counts as a gist of its pages; one
+    from other documents alone is asked last.
     """
     pages = [_Source(memory.pages[n - 1].text, (n,)) for n in opened]
     gists = [_Source(memory.gists[n - 1], (n,)) for n in visible if n not in opened]
     if not memory.provisional:
         gists += [_Source(s.gist, range(s.first, s.last + 1)) for s in parts(memory)]
-    gists += [_Source(note.text, note.pages[:1]) for note in notes]
+    others = [_Source(n.text, ()) for n in notes if n.elsewhere and not n.pages]
+    gists += [_Source(n.text, n.pages[:1]) for n in notes if n.pages or not n.elsewhere]
     spans = sentences(answer)
     found: list[Sentence] = []
     unread: list[int] = []
@@ -79,6 +81,8 @@ def grounds(
         if len(spans) > 1:
             standing = [c for c in standing if claim.own & _stems(c.quote)]
         support, on = _basis(claim, standing, pages, gists, memory.pages)
+        if support == "none" and any(_supports(claim, other) for other in others):
+            support = "elsewhere"
         unread += [n for source in on if (n := _to_read(claim, source, memory.pages, opened))]
         found.append(Sentence(text=answer[start:end], start=start, end=end, support=support))
     return Grounds(tuple(found), tuple(dict.fromkeys(unread)))

@@ -6,11 +6,12 @@ and below it the pages (or sections) of what was looked into.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from reread.evidence import Note
 from reread.reading.marks import Marks
-from reread.types import Collection, GistMemory, Note, Section
+from reread.types import Collection, GistMemory, Section
 
 APPENDED = "Pages read again in full:"
 LOOKED_INTO = "What was looked into:"
@@ -27,14 +28,22 @@ class Tags:
 
 
 def tags(memory: GistMemory, *texts: str) -> Tags:
-    """Tags for a memory that occur in no page, no gist and none of the other texts."""
-    inside = (memory.document.text, *memory.gists, *texts)
+    """Tags that occur in nothing that is shown of a memory, and in none of the other texts."""
+    inside = (*_shown(memory), *texts)
     page = Marks.absent_from(inside, stem="Page ")
     if not seen_first(memory):
         return Tags(page, page, page)
-    inside += tuple(section.gist for level in (memory.view, *memory.levels) for section in level)
     part, section = (Marks.absent_from(inside, stem=stem) for stem in ("Part ", "Section "))
     return Tags(page, part, section)
+
+
+def _shown(memory: GistMemory) -> Iterator[str]:
+    """All of a memory that a prompt may show: pages, gists, sections, titles."""
+    yield memory.document.text
+    yield from memory.gists
+    yield from (section.gist for level in (memory.view, *memory.levels) for section in level)
+    if isinstance(memory, Collection):
+        yield from (member.document.title for member in memory.members)
 
 
 def seen_first(memory: GistMemory) -> Sequence[Section]:
@@ -131,11 +140,16 @@ def notes(memory: GistMemory, noted: Sequence[Note], *texts: str) -> str:
     """The notes under tags such as `<Note 1>` that stand in none of the texts around them."""
     if not noted:
         return ""
-    within = (memory.document.text, *memory.gists, *(note.text for note in noted), *texts)
+    from_others = [", ".join(title for _, title in note.elsewhere) for note in noted]
+    said = (*(note.text for note in noted), *from_others)
+    within = (*_shown(memory), *said, *texts)
     marks = Marks.absent_from(within, stem="Note ")
     parts = [NOTED]
-    for number, note in enumerate(noted, 1):
+    for number, (note, others) in enumerate(zip(noted, from_others, strict=True), 1):
         pages = ", ".join(map(str, note.pages))
         place = f" from page{'s' if len(note.pages) > 1 else ''} {pages}" if pages else ""
+        place += (
+            f"\n({'Also from' if pages else 'From'} another document: {others})" if others else ""
+        )
         parts.append(f"{marks(number)}{place}\n{note.text}")
     return "\n\n".join(parts)

@@ -23,7 +23,7 @@ from reread.retrieval.dense import Dense
 from reread.retrieval.lexical import Lexical
 from reread.store import Store
 from reread.store.books import DocumentCalls
-from reread.store.items import Draft
+from reread.store.changes import Draft
 from reread.store.lexical import rank
 from reread.thoughts import replies
 from reread.thoughts.chunks import chunks
@@ -143,7 +143,7 @@ class Thoughts:
         )
 
     def unread(self, source: Any) -> GistMemory:
-        """A memory without pages or gists, for manners that need none."""
+        """A memory of one document without pages or gists, for manners that need none."""
         document = source.document if isinstance(source, GistMemory) else source
         if not isinstance(document, Document):
             document = self._home.load(document)
@@ -153,7 +153,7 @@ class Thoughts:
 
     def all(self, document: Document | None = None) -> list[Thought]:
         """The thoughts in the order they came; of those that rest on `document` where given."""
-        numbers = self._store.items.resting_on(document.id) if document else None
+        numbers = self._store.items.resting_on([document.id]) if document else None
         return self._store.items.thoughts(numbers)
 
     def get(self, thought_id: str) -> Thought:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from reread.errors import UsageError
 from reread.evidence import READING
+from reread.remembering.members import documents_of
 from reread.store import Store
 from reread.types import Answer, Thought, Usage
 
@@ -56,7 +57,7 @@ def made(
         "with": _cost(helped, without),
         "without": _cost(without, helped),
     }
-    store.questions.put_comparison(made_id, helped.document.id, record)
+    store.questions.put_comparison(made_id, documents_of(helped.memory), record)
     return Comparison(id=made_id, answers=pair, with_thoughts=first + 1)
 
 

@@ -16,7 +16,7 @@ from reread.ports import Retriever
 from reread.reading import quotes
 from reread.remembering.round import Round
 from reread.store import Store
-from reread.store.items import Draft
+from reread.store.changes import Draft
 from reread.text import clean
 from reread.thoughts import loop
 from reread.thoughts.grounding import Evidence, grounded

@@ -1,4 +1,4 @@
-"""One question put to one document: recalled for, answered, and learned from.
+"""One question put to one document or several: recalled for, answered, and learned from.
 
 What the gists lead to and what the thoughts know come into one prompt under one budget. A question
 costs one call more than without thoughts; one that was asked before is answered with the thoughts
@@ -17,18 +17,27 @@ from typing import Any
 
 from reread import reading
 from reread.errors import ModelError
+from reread.evidence import Note
 from reread.ports import Hit, Retriever
 from reread.reading import Desk
+from reread.remembering.members import (
+    bounds,
+    carry,
+    chunked,
+    documents_of,
+    numbers_of,
+    pages_at,
+    standing,
+)
 from reread.store import Store
 from reread.store.books import DocumentCalls
-from reread.store.items import Draft
+from reread.store.changes import Draft
 from reread.store.questions import Asked
 from reread.text import sentences
 from reread.thoughts import loop, retrieved
-from reread.thoughts.chunks import chunks
 from reread.thoughts.grounding import Evidence
 from reread.thoughts.settings import Manner
-from reread.types import Answer, Citation, Document, Fallback, GistMemory, Note, Page, Thought
+from reread.types import Answer, Citation, Fallback, GistMemory, Thought
 
 _log = logging.getLogger(__name__)
 
@@ -41,8 +50,7 @@ _MOST_SHOWN_CHARS = 3_000
 class Round:
     """What a question is worked on with.
 
-    `calls` sees the key of every call that `desk` makes. `everywhere` recalls thoughts that rest on
-    other documents alone, too. `made` is recorded with the thought.
+    `calls` sees the key of every call that `desk` makes. `made` is recorded with the thought.
     """
 
     store: Store
@@ -52,7 +60,6 @@ class Round:
     calls: DocumentCalls
     memory: GistMemory
     made: str = "asked"
-    everywhere: bool = False
 
     def ask(self, question: str, options: Sequence[str] = (), hear: Hear | None = None) -> Answer:
         """The answer, with the thoughts it was made with and the one it left.
@@ -72,7 +79,8 @@ class Round:
         if answer.grounded:
             answer = self._learned(question, answer)
         asked = Asked(question, answer.thoughts_used, answer.thought_kept)
-        self.store.questions.put_asked(key, self._document.id, asked, list(self.calls.keys))
+        about = documents_of(self.memory)
+        self.store.questions.put_asked(key, about, asked, list(self.calls.keys))
         return answer
 
     def _answered(
@@ -86,22 +94,18 @@ class Round:
 
     def _answered_from_chunks(self, question: str, known: list[Thought] | None) -> Answer:
         """The paper's own way: chunks and thoughts retrieved together, no gists."""
-        pages = chunks(self._document, self.manner.chunk_tokens)
-        self.memory = replace(self.memory, pages=pages, gists=("",) * len(pages))
+        self.memory = chunked(self.memory, self.manner.chunk_tokens)
         ranked, thoughts = self._recalled(question)
         if known is not None:  # as then, the pages being as they were
             thoughts = known
-        by_number = dict(zip(self._numbers(pages), pages, strict=True))
+        pages = self.memory.pages
+        by_number = dict(zip(numbers_of(self.store, self.memory), pages, strict=True))
         notes = {self._numbered([t.id])[t.id]: self._note(t) for t in thoughts}
         items = [by_number[n] if n in by_number else notes.get(n) for n in ranked]
         chosen = [item for item in items if item is not None]
         return retrieved.answer(self.desk, self.manner, self.memory, question, chosen)
 
     # -- recall ---------------------------------------------------------------------------------
-
-    @property
-    def _document(self) -> Document:
-        return self.memory.document
 
     def _still(self, before: Asked) -> list[Thought] | None:
         """The thoughts it was answered with then, None when one of them is not as it was."""
@@ -114,14 +118,13 @@ class Round:
 
     def _recalled(self, question: str) -> tuple[list[int], list[Thought]]:
         """The items most like the question in their order, and the usable thoughts among them."""
-        numbers = self._numbers(self.memory.pages)
-        self._carry()
-        resting = self.store.items.resting_on(self._document.id)
-        if not (resting or self.everywhere or self.manner.chunk_tokens):
+        numbers = numbers_of(self.store, self.memory)
+        carry(self.store, self.memory)
+        resting = self._resting()
+        if not (resting or self.manner.chunk_tokens):
             return numbers, []  # nothing to recall: nothing is embedded, nothing differs
         self._add(numbers)
-        among = None if self.everywhere else resting | set(numbers)
-        hits = loop.recall(self.manner, self.retriever, question, among)
+        hits = loop.recall(self.manner, self.retriever, question, resting | set(numbers))
         order = [hit.item for hit in hits]
         by_id = {t.id: t for t in self._thoughts(order)}
         ids = self.store.items.ids(order)
@@ -133,35 +136,28 @@ class Round:
         usable = ("sound", "partial")
         return usable if self.manner.grounding else (*usable, "unsupported")
 
-    def _carry(self) -> None:
-        """Gives pages of earlier versions that stand unchanged in this one a place in it."""
-        if self._document.origin != "-":
-            versions = self.store.versions(self._document.origin)
-            self.store.items.carry(self._document, [i for i in versions if i != self._document.id])
+    def _resting(self) -> set[int]:
+        """The thoughts that may be recalled, by their numbers."""
+        if self.manner.everywhere:
+            return self.store.items.resting_anywhere()
+        return self.store.items.resting_on(documents_of(self.memory))
 
     def _note(self, thought: Thought) -> Note:
         mark = _PARTIAL if thought.support == "partial" else ""
+        number = self._numbered([thought.id])[thought.id]
+        others = self.store.items.elsewhere([number], documents_of(self.memory))
         return Note(
-            id=thought.id, text=thought.text + mark, pages=self._pages_of(thought, self.memory)
+            id=thought.id,
+            text=thought.text + mark,
+            pages=pages_at(self.memory, thought.places),
+            elsewhere=others.get(number, ()),
         )
-
-    def _pages_of(self, thought: Thought, memory: GistMemory) -> tuple[int, ...]:
-        """The numbers of the memory's pages that the thought's roots stand on."""
-        spans = [(p.start, p.end) for p in thought.places if p.document == self._document.id]
-        return tuple(
-            page.number
-            for page in memory.pages
-            if any(a < page.end and b > page.start for a, b in spans)
-        )
-
-    def _numbers(self, pages: Sequence[Page]) -> list[int]:
-        return self.store.items.pages(self._document, [(p.start, p.end) for p in pages])
 
     def _numbered(self, ids: Sequence[str]) -> dict[str, int]:
         return self.store.items.numbers(ids)
 
     def _thoughts(self, numbers: Collection[int]) -> list[Thought]:
-        return self.store.items.thoughts(list(numbers), asked_about=self._document.id)
+        return self.store.items.thoughts(list(numbers), asked_about=documents_of(self.memory))
 
     def _add(self, numbers: Sequence[int]) -> None:
         named = zip(numbers, self.memory.pages, strict=True)
@@ -172,12 +168,12 @@ class Round:
         settings = self.desk.settings
         plain = " ".join(re.findall(r"\w+", question.casefold()))
         parts = [
-            self._document.id,
+            self.memory.document.id,
             hashlib.sha256("\0".join(self.memory.gists).encode()).hexdigest(),
             [plain, *options],
             [settings.strategy, settings.max_pages, settings.answer_each_step],
             [self.desk.profile.name, self.desk.model.name],
-            [self.manner.name, self.retriever.name, self.everywhere],
+            [self.manner.name, self.retriever.name],
             [str(self.desk.prompts[n].id) for n in (self.manner.distil, self.desk.profile.answer)],
         ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
@@ -251,16 +247,14 @@ class Round:
         return self.store.items.keep(draft, redundant)
 
     def _scope(self) -> set[int]:
-        numbers = set(self._numbers(self.memory.pages))
-        return numbers | self.store.items.resting_on(self._document.id)
+        return self._resting() | set(numbers_of(self.store, self.memory))
 
     def _evidence(self, answer: Answer) -> tuple[list[Evidence], str]:
         """What the thought is checked against, and what of it the model is shown."""
         memory = answer.memory
         self.memory = memory  # its pages may have been merged to fit
-        numbers = dict(
-            zip((p.number for p in memory.pages), self._numbers(memory.pages), strict=True)
-        )
+        named = numbers_of(self.store, memory)
+        numbers = dict(zip((p.number for p in memory.pages), named, strict=True))
         self._add(list(numbers.values()))
         used = self._thoughts(self._numbered(answer.thoughts_used).values())
         of_thoughts = [(self._numbered([t.id])[t.id], t) for t in used]
@@ -269,27 +263,29 @@ class Round:
         found += [Evidence(item=number, text=t.text) for number, t in of_thoughts]
         if not self.manner.grounding:
             return found, ""
-        standing = [c for c in answer.citations if c.status != "unverified"]
+        cited = standing(memory, answer.citations)
         reached = set(answer.pages_read)
-        for number in dict.fromkeys(c.page for c in standing if c.page not in reached):
+        for number in dict.fromkeys(c.page for c in cited if c.page not in reached):
             gist = self.store.items.gist(memory.gists[number - 1], [numbers[number]])
             found.append(Evidence(item=gist, text=pages[number].text))
-        passages = [_around(self._document, c) for c in standing]
+        passages = [_around(memory, c) for c in cited]
         passages += [t.text for t in used]
-        return found, "\n\n".join(dict.fromkeys(passages))[:_MOST_SHOWN_CHARS] if standing else ""
+        return found, "\n\n".join(dict.fromkeys(passages))[:_MOST_SHOWN_CHARS] if cited else ""
 
     def _cited(self, evidence: Evidence, answer: Answer) -> bool:
         """Whether a quote that stands was found in this page or through this gist."""
-        quoted = [c.quote for c in answer.citations if c.status != "unverified"]
+        quoted = [c.quote for c in standing(answer.memory, answer.citations)]
         return any(q in evidence.text for q in quoted) and not self._is_thought(evidence.item)
 
     def _is_thought(self, number: int) -> bool:
         return bool(self.store.items.thoughts([number]))
 
 
-def _around(document: Document, citation: Citation) -> str:
+def _around(memory: GistMemory, citation: Citation) -> str:
     """The sentences that a quote stands in, with one before and one after."""
-    low, high = max(0, citation.start - 400), min(len(document.text), citation.end + 400)
+    document = memory.document
+    first, last = bounds(memory, citation.start)  # what follows may be another document
+    low, high = max(first, citation.start - 400), min(last, citation.end + 400)
     spans = sentences(document.text, low, high)
     touched = [k for k, (a, b) in enumerate(spans) if a < citation.end and b > citation.start] or [
         0

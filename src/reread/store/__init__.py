@@ -25,7 +25,8 @@ from typing import Any
 from reread.errors import LibraryError
 from reread.store import books, values
 from reread.store.books import DocumentCalls, StoredFacts, safe
-from reread.store.items import Items, erase_document
+from reread.store.changes import erase_document
+from reread.store.items import Items
 from reread.store.questions import Questions
 from reread.store.schema import MIGRATIONS
 from reread.store.together import Together
@@ -34,6 +35,15 @@ from reread.types import Call, Completion, Document, GistMemory, Work
 
 _log = logging.getLogger(__name__)
 
+# What was asked of several documents goes with any of them; what it cost stays with the first.
+_ABOUT_SEVERAL = tuple(
+    f"{change} IN (SELECT name FROM about WHERE document_id = ?)"  # noqa: S608 - all our own
+    for change in (
+        "DELETE FROM asked WHERE key",
+        "DELETE FROM comparisons WHERE id",
+        "UPDATE ledger SET question = '' WHERE question IS NOT NULL AND work",
+    )
+)
 _WAIT_S = 60.0  # how long a writer waits for its turn
 _PAUSE_S = 0.25  # the longest wait inside SQLite, which Ctrl-C cannot end
 
@@ -177,6 +187,8 @@ class Store:
                 "DELETE FROM calls WHERE key IN (SELECT key FROM shared WHERE document_id = ?)",
                 (document_id,),
             )
+            for statement in _ABOUT_SEVERAL:
+                db.execute(statement, (document_id,))
             erase_document(db, document_id)
             gone = db.execute("DELETE FROM documents WHERE id = ?", (document_id,)).rowcount
         self._shred()

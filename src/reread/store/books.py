@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager
 from dataclasses import fields
 from typing import Any, Protocol
 
+from reread.store.changes import put_about
 from reread.types import Call, Completion, Usage, Work
 
 _SURROGATE = re.compile("[\ud800-\udfff]")  # no file and no wire can carry one alone
@@ -100,13 +101,16 @@ class DocumentCalls:
                 self._enter(db, model, Usage(cached_calls=hits))
 
     def _enter(self, db: sqlite3.Connection, model: str, used: Usage) -> None:
+        question = self._question
+        if question and not put_about(db, self._work, [self._document_id, *self._others]):
+            question = ""  # one of the documents was removed meanwhile
         values = [getattr(used, name) for name in _COUNTED]
         marks = ",".join("?" * len(values))
         columns = ",".join(_COUNTED)
         db.execute(
             f"INSERT INTO ledger (document_id, work, question, model, at, {columns}) "  # noqa: S608
             f"SELECT id,?,?,?,?,{marks} FROM documents WHERE id = ?",
-            safe(self._work, self._question, model, self._now(), *values, self._document_id),
+            safe(self._work, question, model, self._now(), *values, self._document_id),
         )
 
 

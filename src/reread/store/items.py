@@ -19,15 +19,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
 from reread.errors import SourceNotFound, UsageError
-from reread.store.rows import listed, now
-from reread.store.vectors import put_vectors
+from reread.store import changes
+from reread.store.changes import Draft, number_of
+from reread.store.rows import listed
 from reread.types import Document, Place, Support, Thought
 
 if TYPE_CHECKING:
@@ -40,20 +38,6 @@ _BELOW = {
     f"WHERE ?1 IS NULL OR x.item IN (SELECT value FROM json_each(?1)) ORDER BY x.item, x.{column}"
     for table, column in (("sources", "source"), ("roots", "page"))
 }
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Draft:
-    """A thought that may be kept: what it says and what it rests on, by item numbers."""
-
-    text: str
-    question: str
-    answer: str
-    sources: tuple[int, ...]
-    about: Mapping[str, Any] = field(default_factory=dict)
-    embedder: str = "lexical"
-    vectors: Sequence[bytes] = ()
-    said_in: tuple[str, ...] = ()
 
 
 class Items:
@@ -73,7 +57,7 @@ class Items:
         with self._store._writing() as db:
             if not db.execute("SELECT 1 FROM documents WHERE id = ?", (document.id,)).fetchone():
                 raise SourceNotFound(f"{document.title!r} is no longer in the library")
-            numbers = [_page(db, i) for i in ids]
+            numbers = [changes.page(db, i) for i in ids]
             db.executemany(
                 "INSERT OR IGNORE INTO places VALUES (?,?,?,?)",
                 [(n, document.id, a, b) for n, (a, b) in zip(numbers, spans, strict=True)],
@@ -84,7 +68,7 @@ class Items:
         """The number of the gist of these sources, pages or other gists; made where it is new."""
         gist_id = "g" + _digest(text, *map(str, sorted(sources)))
         with self._store._writing() as db:
-            return number_of(db, gist_id) or _insert(db, gist_id, "gist", text, sources, {})
+            return number_of(db, gist_id) or changes.insert(db, gist_id, "gist", text, sources, {})
 
     def carry(self, document: Document, earlier: Iterable[str]) -> int:
         """How many pages of earlier versions stand unchanged in this one, and so keep their place.
@@ -133,11 +117,11 @@ class Items:
         with self._store._writing() as db:
             number = number_of(db, thought_id)
             if number is None:
-                there = [n for n in set(draft.sources) if _there(db, n)]
+                there = [n for n in set(draft.sources) if changes.there(db, n)]
                 if len(there) < len(set(draft.sources)) or refused():
                     return None
-                number = _insert_thought(db, thought_id, draft, draft.sources)
-            tell(db, [number], draft.said_in)
+                number = changes.insert_thought(db, thought_id, draft, draft.sources)
+            changes.tell(db, [number], draft.said_in)
         return self.thought(thought_id)
 
     def thought(self, thought_id: str) -> Thought:
@@ -159,11 +143,11 @@ class Items:
         return self.thoughts([exact[0][0]])[0]
 
     def thoughts(
-        self, numbers: Collection[int] | None = None, *, asked_about: str = ""
+        self, numbers: Collection[int] | None = None, *, asked_about: Collection[str] = ()
     ) -> list[Thought]:
         """These thoughts, or all, in the order they came.
 
-        The document `asked_about` counts as current whatever its name stands for by now.
+        Documents `asked_about` count as current whatever their names stand for by now.
         """
         wanted = None if numbers is None else listed(numbers)
         chosen = self._store._all(
@@ -179,14 +163,39 @@ class Items:
             _thought(row, sources.get(row[0], []), roots.get(row[0], []), places) for row in chosen
         ]
 
-    def resting_on(self, document_id: str) -> set[int]:
-        """The numbers of the thoughts with a root in this document."""
+    def resting_on(self, documents: Collection[str]) -> set[int]:
+        """The numbers of the thoughts with a root in one of these documents."""
         rows = self._store._all(
             "SELECT DISTINCT r.item FROM places p JOIN roots r ON r.page = p.item "
-            "JOIN items i ON i.number = r.item WHERE p.document_id = ? AND i.kind = 'thought'",
-            document_id,
+            "JOIN items i ON i.number = r.item WHERE i.kind = 'thought' "
+            "AND p.document_id IN (SELECT value FROM json_each(?))",
+            listed(documents),
         )
         return {number for (number,) in rows}
+
+    def resting_anywhere(self) -> set[int]:
+        """The numbers of all thoughts."""
+        rows = self._store._all("SELECT number FROM items WHERE kind = 'thought'")
+        return {number for (number,) in rows}
+
+    def elsewhere(
+        self, numbers: Collection[int], documents: Collection[str]
+    ) -> dict[int, tuple[tuple[str, str], ...]]:
+        """(id, title) of the current documents that roots stand in which stand in none of these."""
+        rows = self._store._all(
+            "SELECT DISTINCT r.item, d.id, d.title FROM roots r JOIN places p ON p.item = r.page "
+            "JOIN documents d ON d.id = p.document_id "
+            "WHERE r.item IN (SELECT value FROM json_each(?1)) "
+            "AND (d.origin = '-' OR EXISTS (SELECT 1 FROM aliases a WHERE a.document_id = d.id)) "
+            "AND NOT EXISTS (SELECT 1 FROM places q WHERE q.item = r.page "
+            "AND q.document_id IN (SELECT value FROM json_each(?2))) ORDER BY d.added_at, d.id",
+            listed(numbers),
+            listed(documents),
+        )
+        found: dict[int, list[tuple[str, str]]] = {}
+        for item, document_id, title in rows:
+            found.setdefault(item, []).append((document_id, title))
+        return {item: tuple(others) for item, others in found.items()}
 
     def numbers(self, ids: Collection[str]) -> dict[str, int]:
         """The number of each of these ids that is there."""
@@ -210,7 +219,7 @@ class Items:
         """What an item says, and where it stands if it is a page."""
         numbers = self.numbers([item_id])
         text = dict(self._store.vectors.texts(set(numbers.values())))
-        places = self._places(set(numbers.values()), "")
+        places = self._places(set(numbers.values()), ())
         number = numbers.get(item_id, 0)
         return text.get(number) or "", places.get(number, [])
 
@@ -240,13 +249,16 @@ class Items:
             found.setdefault(item, []).append((number, item_id))
         return found
 
-    def _places(self, pages: Collection[int], asked_about: str) -> dict[int, list[Place]]:
+    def _places(
+        self, pages: Collection[int], asked_about: Collection[str]
+    ) -> dict[int, list[Place]]:
         rows = self._store._all(
-            "SELECT p.item, p.document_id, p.start, p.end, (d.origin = '-' OR d.id = ? OR EXISTS "
+            "SELECT p.item, p.document_id, p.start, p.end, (d.origin = '-' OR EXISTS "
+            "(SELECT 1 FROM json_each(?) WHERE value = d.id) OR EXISTS "
             "(SELECT 1 FROM aliases a WHERE a.document_id = d.id)) "
             "FROM places p JOIN documents d ON d.id = p.document_id "
             "WHERE p.item IN (SELECT value FROM json_each(?)) ORDER BY d.added_at DESC, p.start",
-            asked_about,
+            listed(asked_about),
             listed(pages),
         )
         found: dict[int, list[Place]] = {}
@@ -261,7 +273,7 @@ class Items:
         """The ids of all thoughts that are gone now: these, and those that rested on them alone."""
         numbers = self.numbers(thought_ids)
         with self._store._writing() as db:
-            gone = _erase(db, numbers.values())
+            gone = changes.erase(db, numbers.values())
         self._store._shred()
         return gone
 
@@ -281,142 +293,13 @@ class Items:
                 for row in db.execute("SELECT source FROM sources WHERE item = ?", (number,))
             ]
             thought_id = "t" + _digest(draft.text, draft.question, *sorted(thought.sources))
-            number = number_of(db, thought_id) or _insert_thought(db, thought_id, draft, sources)
+            number = number_of(db, thought_id) or changes.insert_thought(
+                db, thought_id, draft, sources
+            )
             db.execute("UPDATE items SET lost = ? WHERE number = ?", (thought.lost, number))
-            _erase(db, old.values())
+            changes.erase(db, old.values())
         self._store._shred()
         return self.thought(thought_id)
-
-
-# -- inside a transaction -----------------------------------------------------------------------
-
-
-def erase_document(db: Connection, document_id: str) -> list[str]:
-    """Removes what rests on this document alone; returns the ids of the thoughts that are gone."""
-    db.execute("DELETE FROM places WHERE document_id = ?", (document_id,))
-    pages = db.execute(
-        "SELECT number FROM items i WHERE kind = 'page' AND NOT EXISTS "
-        "(SELECT 1 FROM places p WHERE p.item = i.number)"
-    )
-    return _erase(db, [number for (number,) in pages.fetchall()])
-
-
-def _erase(db: Connection, numbers: Iterable[int]) -> list[str]:
-    """Erases items and what rested on them alone; the ids of the thoughts among them."""
-    gone: list[str] = []
-    above: set[int] = set()
-    left = set(numbers)
-    while left:
-        number = min(left)
-        left.discard(number)
-        row = db.execute("SELECT id, kind FROM items WHERE number = ?", (number,)).fetchone()
-        if row is None:
-            continue
-        upward = [item for (item,) in db.execute(_UPWARD, (number,))]
-        above.update(upward)
-        db.executemany("UPDATE items SET lost = lost + 1 WHERE number = ?", [(n,) for n in upward])
-        _drop_told(db, number, row[0])
-        db.execute("DELETE FROM items WHERE number = ?", (number,))
-        if row[1] == "thought":
-            gone.append(row[0])
-        sourceless = "SELECT 1 FROM sources WHERE item = ?"
-        left.update(n for n in upward if not db.execute(sourceless, (n,)).fetchone())
-    for number in sorted(above):  # what is below comes first
-        _derive(db, number)
-    return gone
-
-
-_UPWARD = """
-    WITH RECURSIVE up(item) AS (
-        SELECT item FROM sources WHERE source = ?
-        UNION SELECT s.item FROM sources s JOIN up ON s.source = up.item
-    ) SELECT item FROM up
-"""
-
-
-def _derive(db: Connection, number: int) -> None:
-    """Level and roots of an item from its sources; nothing where it is gone."""
-    rows = db.execute(
-        "SELECT i.number, i.kind, i.level FROM sources s JOIN items i ON i.number = s.source "
-        "WHERE s.item = ?",
-        (number,),
-    ).fetchall()
-    if not rows:
-        return
-    level = math.fsum(row[2] for row in rows) / len(rows) + 1
-    db.execute("UPDATE items SET level = ? WHERE number = ?", (level, number))
-    db.execute("DELETE FROM roots WHERE item = ?", (number,))
-    db.execute(
-        "INSERT OR IGNORE INTO roots SELECT s.item, s.source FROM sources s JOIN items i ON "
-        "i.number = s.source WHERE s.item = ? AND i.kind = 'page'",
-        (number,),
-    )
-    db.execute(
-        "INSERT OR IGNORE INTO roots SELECT s.item, r.page FROM sources s JOIN roots r ON "
-        "r.item = s.source WHERE s.item = ?",
-        (number,),
-    )
-
-
-def _insert(
-    db: Connection, item_id: str, kind: str, text: str, sources: Iterable[int], about: object
-) -> int:
-    cursor = db.execute(
-        "INSERT INTO items (id, kind, level, text, about, at) VALUES (?,?,1,?,?,?)",
-        (item_id, kind, text, json.dumps(about, ensure_ascii=False), now()),
-    )
-    number = int(cursor.lastrowid or 0)
-    pairs = [(number, source) for source in sorted(set(sources))]
-    db.executemany("INSERT INTO sources VALUES (?,?)", pairs)
-    _derive(db, number)
-    db.execute(  # what rests on something that lost a source is no sounder than that
-        "UPDATE items SET lost = (SELECT COUNT(*) FROM sources s JOIN items i ON "
-        "i.number = s.source WHERE s.item = ? AND i.lost > 0) WHERE number = ?",
-        (number, number),
-    )
-    return number
-
-
-def _insert_thought(db: Connection, thought_id: str, draft: Draft, sources: Iterable[int]) -> int:
-    own = {"question": draft.question, "answer": draft.answer, "embedder": draft.embedder}
-    number = _insert(db, thought_id, "thought", draft.text, sources, {**draft.about, **own})
-    rows = [(number, part, vector) for part, vector in enumerate(draft.vectors)]
-    put_vectors(db, draft.embedder, rows)
-    return number
-
-
-def _page(db: Connection, item_id: str) -> int:
-    return number_of(db, item_id) or _insert(db, item_id, "page", "", (), {})
-
-
-def _there(db: Connection, number: int) -> bool:
-    return bool(db.execute("SELECT 1 FROM items WHERE number = ?", (number,)).fetchone())
-
-
-def number_of(db: Connection, item_id: str) -> int | None:
-    """The number of the item with this id, None when it is not there."""
-    row = db.execute("SELECT number FROM items WHERE id = ?", (item_id,)).fetchone()
-    return int(row[0]) if row else None
-
-
-def tell(db: Connection, numbers: Iterable[int], keys: Iterable[str]) -> None:
-    """Records that the kept calls with these keys hold or may hold what these items say."""
-    pairs = [(number, key) for number in numbers for key in keys]
-    db.executemany("INSERT OR IGNORE INTO said_in VALUES (?,?)", pairs)
-
-
-def drop_calls(db: Connection, keys: Iterable[str]) -> None:
-    """Removes kept calls."""
-    db.executemany("DELETE FROM calls WHERE key = ?", [(key,) for key in keys])
-
-
-def _drop_told(db: Connection, number: int, item_id: str) -> None:
-    """Removes whatever else holds what an item says: calls, answers, comparisons."""
-    keys = db.execute("SELECT key FROM said_in WHERE item = ?", (number,)).fetchall()
-    drop_calls(db, [key for (key,) in keys])
-    within = f'%"{item_id}"%'
-    db.execute("DELETE FROM asked WHERE kept = ? OR used LIKE ?", (item_id, within))
-    db.execute("DELETE FROM comparisons WHERE record LIKE ?", (within,))
 
 
 def page_id(text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reread.store.items import drop_calls, number_of, tell
+from reread.store.changes import drop_calls, number_of, put_about, tell
 from reread.store.rows import now
 
 if TYPE_CHECKING:
@@ -38,26 +38,33 @@ class Questions:
         row = self._store._one("SELECT question, used, kept FROM asked WHERE key = ?", key)
         return Asked(row[0], tuple(json.loads(row[1])), row[2]) if row else None
 
-    def put_asked(self, key: str, document_id: str, asked: Asked, keys: Sequence[str]) -> None:
-        """Records it, and that the calls with these `keys` told of the thoughts used."""
+    def put_asked(
+        self, key: str, documents: Sequence[str], asked: Asked, keys: Sequence[str]
+    ) -> None:
+        """Records it, and that the calls with these `keys` told of the thoughts used.
+
+        Removing one of the documents that were asked removes it.
+        """
         with self._store._writing() as db:
             numbers = [n for i in asked.used if (n := number_of(db, i)) is not None]
             if len(numbers) < len(asked.used):  # forgotten while the answer was made
                 drop_calls(db, keys)
                 return
             tell(db, numbers, keys)
-            db.execute(
-                "INSERT OR REPLACE INTO asked SELECT ?,id,?,?,?,? FROM documents WHERE id = ?",
-                (key, asked.question, json.dumps(asked.used), asked.kept, now(), document_id),
-            )
+            if put_about(db, key, documents):
+                db.execute(
+                    "INSERT OR REPLACE INTO asked VALUES (?,?,?,?,?,?)",
+                    (key, documents[0], asked.question, json.dumps(asked.used), asked.kept, now()),
+                )
 
-    def put_comparison(self, comparison_id: str, document_id: str, record: object) -> None:
-        """Keeps two answers to one question."""
+    def put_comparison(self, comparison_id: str, documents: Sequence[str], record: object) -> None:
+        """Keeps two answers to one question about these documents, until one is removed."""
         with self._store._writing() as db:
-            db.execute(
-                "INSERT OR REPLACE INTO comparisons SELECT ?,id,?,NULL,? FROM documents WHERE id=?",
-                (comparison_id, json.dumps(record, ensure_ascii=False), now(), document_id),
-            )
+            if put_about(db, comparison_id, documents):
+                db.execute(
+                    "INSERT OR REPLACE INTO comparisons VALUES (?,?,?,NULL,?)",
+                    (comparison_id, documents[0], json.dumps(record, ensure_ascii=False), now()),
+                )
 
     def vote(self, comparison_id: str, vote: str) -> bool:
         """Records the vote; False when there is no such comparison."""

@@ -183,4 +183,17 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         )
         """,
     ),
+    (
+        "011-about-several",
+        # A question of several documents: `name` is its key in `asked`, the id of a comparison, or
+        # its work in the ledger.
+        """
+        CREATE TABLE about (
+            name TEXT NOT NULL,
+            document_id TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+            PRIMARY KEY (name, document_id)
+        ) WITHOUT ROWID;
+        CREATE INDEX about_by_document ON about(document_id)
+        """,
+    ),
 )

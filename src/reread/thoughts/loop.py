@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from reread.evidence import Note
 from reread.ports import Hit, Retriever
 from reread.reading import Desk
 from reread.thoughts.grounding import Evidence, grounded
 from reread.thoughts.replies import Distilled, distilled
 from reread.thoughts.settings import Manner
-from reread.types import Note
 
 _DISTIL_TOKENS = 320
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reread.errors import ContextExceeded, UsageError
+from reread.evidence import Note
 from reread.reading import Desk, quotes, replies
 from reread.reading.marks import Marks
 from reread.text import compression_rate, count_words
 from reread.thoughts.settings import Manner
-from reread.types import Answer, GistMemory, Note, Page
+from reread.types import Answer, GistMemory, Page
 
 _ANSWER_TOKENS = 600
 _PROMPT = "answer-thoughts"
@@ -63,6 +64,7 @@ def answer(
         citations=cited if text else (),
         compression_rate=compression_rate(count_words(context), memory.document.words),
         thoughts_used=tuple(note.id for note in notes),
+        elsewhere=tuple(note for note in notes if note.elsewhere),
         model=desk.model.name,
     )
 

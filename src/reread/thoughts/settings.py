@@ -18,7 +18,8 @@ class Manner:
     embedder's own. `chunk_tokens` of 0 takes the pages that were read as chunks. `distil` names the
     prompt. With `grounding` a thought is checked against its evidence. A thought above `level_cap`,
     or with less than `raw_share` of its sources being pages or gists, is not kept. Of what is
-    retrieved, only what is `nearness` times as like the question as the best is used.
+    retrieved, only what is `nearness` times as like the question as the best is used. With
+    `everywhere` thoughts are recalled that rest on other documents alone, too.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Manner:
     level_cap: float = float("inf")
     raw_share: float = 0.0
     nearness: float = 0.0
+    everywhere: bool = False
 
 
 def manner(name: str) -> Manner:
