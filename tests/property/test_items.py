@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from remembering import document
 from reread.store import Store
-from reread.store.changes import Draft
+from reread.store.changes import Draft, Gisted
 from reread.types import Document
 
 PARAGRAPHS = tuple(
@@ -65,10 +65,20 @@ class Remembering(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def gist(self, data: st.DataObject) -> None:
-        pages = [n for (n,) in self.rows("SELECT number FROM items WHERE kind != 'thought'")]
+        pages = [n for (n,) in self.rows("SELECT number FROM items WHERE kind = 'page'")]
         if pages:
-            self.said += 1
-            self.store.items.gist(f"Gist {self.said}.", [data.draw(st.sampled_from(pages))])
+            made = data.draw(gists(pages))
+            number = self.store.items.gist(made)
+            assert number is not None
+            assert self.store.items.gist(made) == number
+            assert abs(self.store.items.levels([number])[number] - level(made)) < 1e-9
+
+    @rule(data=st.data())
+    def gist_of_a_page_that_went(self, data: st.DataObject) -> None:
+        before = self.rows("SELECT number FROM items ORDER BY number")
+        gone = max([0, *(number for (number,) in before)]) + 1_000
+        assert self.store.items.gist(Gisted("Of nothing.", (Gisted("So.", (gone,)),))) is None
+        assert self.rows("SELECT number FROM items ORDER BY number") == before
 
     @rule(data=st.data())
     def edit(self, data: st.DataObject) -> None:
@@ -177,6 +187,26 @@ class Remembering(RuleBasedStateMachine):
         for text in self.erased:
             assert text.encode() not in held
         assert self.rows("SELECT 1 FROM vectors WHERE item NOT IN (SELECT number FROM items)") == []
+
+
+def gists(pages: list[int]) -> st.SearchStrategy[Gisted]:
+    """Gists of pages, of gists, of gists of gists, by words that may be the same twice."""
+    words = st.sampled_from(["It tells of mills.", "It tells of lamps.", "Little happens."])
+    page = st.sampled_from(pages)
+    lowest = st.builds(Gisted, words, st.tuples(page))
+    above = st.lists(lowest, min_size=2, max_size=3).map(tuple)
+    sections = st.builds(Gisted, words, above)
+    return st.one_of(
+        lowest, sections, st.builds(Gisted, words, st.tuples(sections, st.one_of(lowest, sections)))
+    )
+
+
+def level(made: int | Gisted) -> float:
+    """1 for a page; of a gist, the mean of what it was made from, each once, plus 1."""
+    if isinstance(made, int):
+        return 1.0
+    each = [level(source) for source in dict.fromkeys(made.sources)]
+    return sum(each) / len(each) + 1
 
 
 def pages_under(item: int, below: dict[int, set[int]], kinds: dict[int, Iterable[str]]) -> set[int]:

@@ -164,6 +164,48 @@ def test_notes_keep_to_their_budget_over_several_too(tmp_path: Path) -> None:
     assert 1 <= len(texts) <= 8
 
 
+# -- gists of gists -----------------------------------------------------------------------------
+
+
+def test_what_was_reached_through_a_section_rests_on_it_and_all_its_pages(
+    tmp_path: Path,
+) -> None:
+    made, _ = opened(tmp_path, gist=lambda call: gist_with(call, LAMP, MILL))
+    one, two = light(), valley()
+    done = ask(made, Q_BOTH, [one, two], strategy="gists")
+    assert (done.text, done.pages_read, done.trace.gists) == (BOTH, (), ())
+    (thought,) = made.thoughts.all()
+    assert (thought.level, len(thought.roots), thought.support) == (4.0, 4, "sound")
+    tree = made.thoughts.tree(thought.id)
+    assert [(s.kind, s.level, len(s.sources)) for s in tree.sources] == [("gist", 3.0, 2)] * 2
+    by_text = sorted(tree.sources, key=lambda section: section.text)
+    for section, book_ in zip(by_text, (one, two), strict=True):
+        assert [(g.kind, g.level) for g in section.sources] == [("gist", 2.0)] * 2
+        assert [p.document for g in section.sources for p in g.sources] == [book_.id] * 2
+        assert [p.level for g in section.sources for p in g.sources] == [1.0] * 2
+    assert [section.text for section in by_text] == [LAMP, MILL]
+    (record,) = made.thoughts.export()
+    assert sorted(s["document"] for s in record["sources"]) == sorted([one.id, two.id] * 2)
+    changed = book("light", LAMP, LENS.replace("1871", "1872"))
+    made.read(changed, **READING)
+    made.store.items.pages(changed, [(0, len(changed.text))])
+    assert made.thoughts.get(thought.id).support == "partial"
+
+
+def test_a_gist_that_was_shown_is_rested_on_itself(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path, gist=lambda call: gist_with(call, LAMP, LENS))
+    done = ask(made, "When was the lamp of the lighthouse lit?", light(), strategy="gists")
+    assert done.trace.gists == ((1, 2),)
+    (thought,) = made.thoughts.all()
+    assert (thought.level, len(thought.roots)) == (3.0, 1)
+
+
+def gist_with(call: Call, *facts: str) -> str:
+    """The gist of a model that keeps these facts."""
+    dull = "It tells of mild weather, of nets on the quay, and of stones thrown into the water."
+    return " ".join(f for f in facts if f in call.user) or dull
+
+
 # -- staleness and forgetting -------------------------------------------------------------------
 
 

@@ -44,7 +44,7 @@ def records(store: Store) -> Iterator[dict[str, Any]]:
             if source.startswith("t"):
                 sources.append({"thought": source})
             elif source.startswith("g"):
-                sources += [_place(store, p) for p in store.items.sources_of(source)]
+                sources += [_place(store, p) for p in store.items.roots_of(source)]
             else:
                 sources.append(_place(store, source))
         yield {

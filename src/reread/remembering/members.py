@@ -6,13 +6,15 @@ item that its text makes it, whoever else holds it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from reread.reading import joined, traced_back
+from reread.reading.levels import below
 from reread.store import Store
+from reread.store.changes import Gisted
 from reread.thoughts.chunks import chunks
-from reread.types import Citation, Collection, GistMemory, Place
+from reread.types import Answer, Citation, Collection, GistMemory, Place, Section
 
 
 def members_of(memory: GistMemory) -> Sequence[GistMemory]:
@@ -65,6 +67,29 @@ def chunked(memory: GistMemory, most_tokens: int) -> GistMemory:
         pages = chunks(member.document, most_tokens)
         made.append(replace(member, pages=pages, gists=("",) * len(pages), levels=()))
     return joined(made) if isinstance(memory, Collection) else made[0]
+
+
+def reached(answer: Answer, page: int, numbers: Mapping[int, int]) -> Gisted:
+    """The gist through which an answer reached a page that it did not read in full.
+
+    The page's own where that was shown; else that of the section of the top level it lies in, on
+    the sections and gists that was made from. `numbers` are the items of the pages.
+    """
+    memory = answer.memory
+    shown = not memory.levels or any(a <= page <= b for a, b in answer.trace.gists)
+    if shown:
+        return Gisted(memory.gists[page - 1], (numbers[page],))
+    top = len(memory.levels) - 1
+    section = next(s for s in memory.levels[top] if s.first <= page <= s.last)
+    return _gisted(memory, top, section, numbers)
+
+
+def _gisted(memory: GistMemory, level: int, section: Section, numbers: Mapping[int, int]) -> Gisted:
+    if level < 0:
+        return Gisted(section.gist, (numbers[section.first],))
+    lower = below(memory, level, section)
+    made = tuple(_gisted(memory, level - 1, one, numbers) for one in lower)
+    return made[0] if len(made) == 1 else Gisted(section.gist, made)  # passed on, not made anew
 
 
 def standing(memory: GistMemory, citations: Sequence[Citation]) -> list[Citation]:

@@ -27,6 +27,7 @@ from reread.remembering.members import (
     documents_of,
     numbers_of,
     pages_at,
+    reached,
     standing,
 )
 from reread.store import Store
@@ -264,10 +265,9 @@ class Round:
         if not self.manner.grounding:
             return found, ""
         cited = standing(memory, answer.citations)
-        reached = set(answer.pages_read)
-        for number in dict.fromkeys(c.page for c in cited if c.page not in reached):
-            gist = self.store.items.gist(memory.gists[number - 1], [numbers[number]])
-            found.append(Evidence(item=gist, text=pages[number].text))
+        for number in dict.fromkeys(c.page for c in cited if c.page not in answer.pages_read):
+            gist = self.store.items.gist(reached(answer, number, numbers))
+            found += [Evidence(item=gist, text=pages[number].text)] if gist else []
         passages = [_around(memory, c) for c in cited]
         passages += [t.text for t in used]
         return found, "\n\n".join(dict.fromkeys(passages))[:_MOST_SHOWN_CHARS] if cited else ""

@@ -5,9 +5,10 @@ Whoever erases an item erases here what rested on it alone and what else tells o
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection
 from typing import Any
@@ -28,6 +29,26 @@ class Draft:
     embedder: str = "lexical"
     vectors: Sequence[bytes] = ()
     said_in: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gisted:
+    """A gist and what it was made from: pages by their item numbers, or other gists."""
+
+    text: str
+    sources: tuple[int | Gisted, ...]
+
+    def pages(self) -> Iterator[int]:
+        """The numbers of all pages under it."""
+        for source in self.sources:
+            yield from source.pages() if isinstance(source, Gisted) else (source,)
+
+
+def gist(db: Connection, made: Gisted) -> int:
+    """The number of a gist, after those it was made from."""
+    below = [gist(db, s) if isinstance(s, Gisted) else s for s in made.sources]
+    gist_id = "g" + digest(made.text, *map(str, sorted(below)))
+    return number_of(db, gist_id) or insert(db, gist_id, "gist", made.text, below, {})
 
 
 def erase_document(db: Connection, document_id: str) -> list[str]:
@@ -170,3 +191,8 @@ def _drop_told(db: Connection, number: int, item_id: str) -> None:
     within = f'%"{item_id}"%'
     db.execute("DELETE FROM asked WHERE kept = ? OR used LIKE ?", (item_id, within))
     db.execute("DELETE FROM comparisons WHERE record LIKE ?", (within,))
+
+
+def digest(*texts: str) -> str:
+    """What ids are made of: the same for the same texts."""
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:16]

@@ -17,14 +17,13 @@ its vectors, and the kept calls that told of it. What still rests on something e
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reread.errors import SourceNotFound, UsageError
 from reread.store import changes
-from reread.store.changes import Draft, number_of
+from reread.store.changes import Draft, Gisted, number_of
 from reread.store.rows import listed
 from reread.types import Document, Place, Support, Thought
 
@@ -64,11 +63,15 @@ class Items:
             )
         return numbers
 
-    def gist(self, text: str, sources: Sequence[int]) -> int:
-        """The number of the gist of these sources, pages or other gists; made where it is new."""
-        gist_id = "g" + _digest(text, *map(str, sorted(sources)))
+    def gist(self, made: Gisted) -> int | None:
+        """The number of a gist, it and the gists that it was made from made where they are new.
+
+        None when a page under it was removed meanwhile; nothing is made then.
+        """
         with self._store._writing() as db:
-            return number_of(db, gist_id) or changes.insert(db, gist_id, "gist", text, sources, {})
+            if not all(changes.there(db, page) for page in made.pages()):
+                return None
+            return changes.gist(db, made)
 
     def carry(self, document: Document, earlier: Iterable[str]) -> int:
         """How many pages of earlier versions stand unchanged in this one, and so keep their place.
@@ -113,7 +116,7 @@ class Items:
         word for word is returned as it is.
         """
         sources = self.ids(draft.sources).values()
-        thought_id = "t" + _digest(draft.text, draft.question, *sorted(sources))
+        thought_id = "t" + changes.digest(draft.text, draft.question, *sorted(sources))
         with self._store._writing() as db:
             number = number_of(db, thought_id)
             if number is None:
@@ -228,6 +231,11 @@ class Items:
         pairs = self._below("sources", listed(self.numbers([item_id]).values()))
         return [source for group in pairs.values() for _, source in group]
 
+    def roots_of(self, item_id: str) -> list[str]:
+        """The ids of the pages that an item rests on in the end."""
+        pairs = self._below("roots", listed(self.numbers([item_id]).values()))
+        return [page for group in pairs.values() for _, page in group]
+
     def levels(self, numbers: Collection[int]) -> dict[int, float]:
         """The level of each of these items that is there."""
         return dict(
@@ -292,7 +300,7 @@ class Items:
                 for number in old.values()
                 for row in db.execute("SELECT source FROM sources WHERE item = ?", (number,))
             ]
-            thought_id = "t" + _digest(draft.text, draft.question, *sorted(thought.sources))
+            thought_id = "t" + changes.digest(draft.text, draft.question, *sorted(thought.sources))
             number = number_of(db, thought_id) or changes.insert_thought(
                 db, thought_id, draft, sources
             )
@@ -304,11 +312,7 @@ class Items:
 
 def page_id(text: str) -> str:
     """The id of the page that says this: the same wherever it stands."""
-    return "p" + _digest(text.strip())
-
-
-def _digest(*texts: str) -> str:
-    return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:16]
+    return "p" + changes.digest(text.strip())
 
 
 def _whole(text: str, start: int, end: int) -> bool:
