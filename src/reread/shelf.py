@@ -95,13 +95,18 @@ class Shelf(Workshop):
     def remove(self, name: str) -> Document:
         """Removes a document, its memories and every remembered call about it."""
         document = self.find(name)
+        # First what can be had again, so that whoever dies here has forgotten too much, not too
+        # little. Fetched pages are not kept by document.
+        self.forget_states()
+        shutil.rmtree(self.config.fetched, ignore_errors=True)
         self.store.remove(document.id)
+        return document
+
+    def forget_states(self) -> None:
+        """Removes what the embedded model keeps of the prompts it was shown."""
         from reread.llm.local import forget_states
 
         forget_states(self.config.states)
-        # Fetched pages are not kept by document; without them they are only fetched again.
-        shutil.rmtree(self.config.fetched, ignore_errors=True)
-        return document
 
 
 def recognition(config: Config, progress: Progress | None = None) -> Recognition:

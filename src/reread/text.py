@@ -291,3 +291,8 @@ def estimate_tokens(text: str) -> int:
     rest = len(text) - ascii_chars - spaces
     wide = sum(1 for c in text if ord(c) > 0x2E7F) if not text.isascii() else 0
     return ascii_words + rest + wide // 3 + 1
+
+
+def plain(text: str) -> str:
+    """The words of a text alone: the same for a question however it is spelt."""
+    return " ".join(re.findall(r"\w+", text.casefold()))

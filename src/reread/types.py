@@ -269,6 +269,8 @@ class Usage:
 class Work:
     """One entry of a document's ledger: a reading, or the question that was asked.
 
+    `question` is "" where it was forgotten.
+
     `at` is when it began, in UTC as ISO 8601.
     """
 

@@ -256,6 +256,87 @@ def test_a_forgotten_thought_is_gone_with_every_reply_that_told_of_it(tmp_path: 
     assert len(model.calls) == count + 3
 
 
+def test_a_forgotten_question_leaves_what_it_cost_and_none_of_its_words(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path)
+    source = lamp()
+    question = f"{Q_LAMP} I ask for Marjolein."
+    kept = str(ask(made, question, source).thought_kept)
+    ask(made, f"  {question.upper()}", source)
+    ask(made, question, source, thoughts=False)
+    made.thoughts.compare(question, source, **READING)
+    ask(made, Q_LENS, source)
+    before = made.spent(source)
+    assert sum("marjolein" in (w.question or "").casefold() for w in before) >= 3
+    made.thoughts.forget(kept)
+    after = made.spent(source)
+    assert [w.usage for w in after] == [w.usage for w in before]
+    assert {w.question for w in after} == {None, "", Q_LENS}
+    assert b"marjolein" not in held(tmp_path).lower()
+
+
+def test_a_question_that_another_thought_answers_keeps_its_words(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path)
+    quarry = "At the quarry Tobias Wrenfield lit a second lamp in the frost of 1889."
+    one, two = lamp(), lamp(quarry, ROAD, origin="other.txt")
+    question = f"{Q_LAMP} I ask for Marjolein."
+    first, second = (str(ask(made, question, s).thought_kept) for s in (one, two))
+    made.thoughts.forget(first)
+    assert [w.question for w in made.spent(two)] == [None, question]
+    made.thoughts.forget(second)
+    assert [w.question for w in made.spent(two)] == [None, ""]
+    assert b"Marjolein" not in held(tmp_path)
+
+
+def test_an_edited_thought_keeps_its_question(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path)
+    source = lamp()
+    kept = str(ask(made, Q_LAMP, source).thought_kept)
+    made.thoughts.edit(kept, "The lamp of the lighthouse shone first in 1862.")
+    assert [w.question for w in made.spent(source)] == [None, Q_LAMP]
+
+
+def test_what_repeats_a_thought_forgets_it_too_even_if_its_question_was_cut_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "In 1862 on 3 October Tobias Wrenfield lit the lamp of the lighthouse."
+    replies: dict[str, Reply] = {
+        "distil": lambda call: distilled(LENS if "nine hours" in answer_given(call) else words),
+        "answer": lambda call: f"{LENS} {words}" if words in call.user else LAMP,
+    }
+    made, _ = opened(tmp_path, replies)
+    source = lamp()
+    kept = str(ask(made, Q_LAMP, source).thought_kept)
+    heard = ask(made, Q_LENS, source)
+    assert heard.thoughts_used == (kept,)
+    assert made.thoughts.get(str(heard.thought_kept)).answer == f"{LENS} {words}"
+
+    def dies(*args: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(made.store.questions), "put_asked", dies)
+    with pytest.raises(KeyboardInterrupt):
+        ask(made, f"{Q_LENS} And who?", source)
+    made.thoughts.forget(kept)
+    assert words.encode() not in held(tmp_path)
+    assert made.thoughts.get(str(heard.thought_kept)).answer == f"{LENS} "
+
+
+def test_forgetting_forgets_the_kept_states_of_the_embedded_model(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path)
+    source = lamp()
+    kept = str(ask(made, Q_LAMP, source).thought_kept)
+    made.config.states.mkdir(parents=True)
+    for change in (
+        lambda: made.thoughts.edit(kept, "The lamp of the lighthouse shone first in 1862."),
+        lambda: made.thoughts.forget(made.thoughts.all()[0].id),
+        lambda: made.remove(source.id),
+    ):
+        state = made.config.states / "0.state"
+        state.write_bytes(b"tokens")
+        change()
+        assert not state.exists()
+
+
 def test_an_answer_made_with_a_forgotten_thought_is_made_anew(tmp_path: Path) -> None:
     made, model = opened(tmp_path)
     source = lamp()

@@ -66,6 +66,7 @@ def show(
     if ledger:
         common.out(f"spent so far: {common.used(sum((w.usage for w in ledger), Usage()))}")
     for work in ledger:
-        what = "read" if work.question is None else f'asked "{work.question}"'
+        asked = f'asked "{work.question}"' if work.question else "asked what is forgotten"
+        what = "read" if work.question is None else asked
         when = work.at[:16].replace("T", " ")
         common.out(f"  {when} {what} by {work.model}: {common.used(work.usage)}")

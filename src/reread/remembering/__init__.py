@@ -50,6 +50,8 @@ class Home(Protocol):
 
     def read(self, source: Any, **settings: Any) -> GistMemory: ...
 
+    def forget_states(self) -> None: ...
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Root:
@@ -207,7 +209,9 @@ class Thoughts:
 
     def forget(self, *thought_ids: str) -> list[str]:
         """The ids of all that is gone: these thoughts, and those that rested on them alone."""
-        return self._store.items.forget([self.get(i).id for i in thought_ids])
+        found = [self.get(i).id for i in thought_ids]
+        self._home.forget_states()
+        return self._store.items.forget(found)
 
     def edit(self, thought_id: str, text: str) -> Thought:
         """The thought in the user's words, under a new id; what rested on the old words lost them.
@@ -230,6 +234,7 @@ class Thoughts:
             embedder=retriever.name,
             vectors=retriever.vectors(retriever.encode(text, "passage")),
         )
+        self._home.forget_states()
         return self._store.items.edit(old, draft)
 
     # -- others' and ahead ----------------------------------------------------------------------

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,7 +33,7 @@ from reread.store import Store
 from reread.store.books import DocumentCalls
 from reread.store.changes import Draft
 from reread.store.questions import Asked
-from reread.text import sentences
+from reread.text import plain, sentences
 from reread.thoughts import loop, retrieved
 from reread.thoughts.grounding import Evidence
 from reread.thoughts.settings import Manner
@@ -91,6 +90,7 @@ class Round:
             return self._answered_from_chunks(question, known)
         thoughts = self._recalled(question)[1] if known is None else known
         notes = loop.within_budget(self.desk, self.manner, [self._note(t) for t in thoughts])
+        self.calls.tell([note.id for note in notes])
         return reading.answer(self.desk, self.memory, question, options, hear, notes)
 
     def _answered_from_chunks(self, question: str, known: list[Thought] | None) -> Answer:
@@ -104,6 +104,7 @@ class Round:
         notes = {self._numbered([t.id])[t.id]: self._note(t) for t in thoughts}
         items = [by_number[n] if n in by_number else notes.get(n) for n in ranked]
         chosen = [item for item in items if item is not None]
+        self.calls.tell([item.id for item in chosen if isinstance(item, Note)])
         return retrieved.answer(self.desk, self.manner, self.memory, question, chosen)
 
     # -- recall ---------------------------------------------------------------------------------
@@ -167,11 +168,10 @@ class Round:
     def _key(self, question: str, options: Sequence[str]) -> str:
         """What makes a question the same one again, its spelling aside."""
         settings = self.desk.settings
-        plain = " ".join(re.findall(r"\w+", question.casefold()))
         parts = [
             self.memory.document.id,
             hashlib.sha256("\0".join(self.memory.gists).encode()).hexdigest(),
-            [plain, *options],
+            [plain(question), *options],
             [settings.strategy, settings.max_pages, settings.answer_each_step],
             [self.desk.profile.name, self.desk.model.name],
             [self.manner.name, self.retriever.name],

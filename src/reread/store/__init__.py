@@ -25,7 +25,7 @@ from typing import Any
 from reread.errors import LibraryError
 from reread.store import books, values
 from reread.store.books import DocumentCalls, StoredFacts, safe
-from reread.store.changes import erase_document
+from reread.store.changes import erase_document, number_of, tell
 from reread.store.items import Items
 from reread.store.questions import Questions
 from reread.store.schema import MIGRATIONS
@@ -68,6 +68,8 @@ class Store:
             try:
                 _patiently(self._prepare)
                 self._migrate()
+                if self._one("PRAGMA user_version")[0]:  # died, or was disturbed, while forgetting
+                    self._shred()
             except BaseException:
                 self._db.close()
                 raise
@@ -190,15 +192,26 @@ class Store:
             for statement in _ABOUT_SEVERAL:
                 db.execute(statement, (document_id,))
             erase_document(db, document_id)
+            self._to_shred()
             gone = db.execute("DELETE FROM documents WHERE id = ?", (document_id,)).rowcount
         self._shred()
         return bool(gone)
 
+    def _to_shred(self) -> None:
+        """Notes, in the transaction that removes something, that `_shred` has to follow."""
+        self._db.execute("PRAGMA user_version = 1")
+
     def _shred(self) -> None:
-        """Leaves nothing of what was removed in the write-ahead log, if nobody reads it."""
+        """Leaves nothing of what was removed in the write-ahead log.
+
+        If it is being read, or we die before, whoever opens the file next does it.
+        """
         with self._told():
             if not _patiently(self._empty_log, wait_s=5.0):
                 _log.warning("%s is being read; what was removed leaves it afterwards", self.path)
+                return
+        with self._writing() as db:
+            db.execute("PRAGMA user_version = 0")
 
     def _empty_log(self) -> bool:
         """Whether the write-ahead log, which may hold removed text, could be emptied."""
@@ -245,10 +258,12 @@ class Store:
         done: Completion,
         enter: Callable[[sqlite3.Connection], None],
         others: Sequence[str] = (),
+        told: Sequence[str] = (),
     ) -> None:
         """Remembers a validated reply and enters it in the ledger, both or neither.
 
-        A document removed meanwhile takes them along, be it one of the others.
+        A document removed meanwhile takes them along, be it one of the others. A reply that was
+        made with a thought that is forgotten by now is not kept.
         """
 
         def write(db: sqlite3.Connection) -> None:
@@ -256,6 +271,10 @@ class Store:
             for other in others:
                 if not db.execute("SELECT 1 FROM documents WHERE id = ?", (other,)).fetchone():
                     return
+            numbers = [n for i in told if (n := number_of(db, i)) is not None]
+            if len(numbers) < len(told):
+                return
+            tell(db, numbers, [key])
             db.execute(
                 "INSERT OR REPLACE INTO calls SELECT ?,id,?,?,?,?,?,?,? FROM documents "
                 "WHERE id = ?",

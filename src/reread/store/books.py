@@ -39,6 +39,7 @@ class Tables(Protocol):
         done: Completion,
         enter: Callable[[sqlite3.Connection], None],
         others: Sequence[str] = (),
+        told: Sequence[str] = (),
     ) -> None: ...
 
 
@@ -64,7 +65,12 @@ class DocumentCalls:
         self._work = uuid.uuid4().hex
         self._hits = 0
         self.keys: dict[str, None] = {}  # those that were asked for, in order
+        self._told: tuple[str, ...] = ()
         self._lock = threading.Lock()
+
+    def tell(self, thought_ids: Sequence[str]) -> None:
+        """From now on the calls are shown these thoughts, and replies may repeat them."""
+        self._told = tuple(thought_ids)
 
     def get(self, key: str) -> Completion | None:
         """The remembered reply, None when there is none."""
@@ -85,6 +91,7 @@ class DocumentCalls:
             completion,
             lambda db: self._enter(db, model, used),
             self._others,
+            self._told,
         )
 
     def refused(self, call: Call, model: str, completion: Completion) -> None:

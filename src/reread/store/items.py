@@ -282,6 +282,7 @@ class Items:
         numbers = self.numbers(thought_ids)
         with self._store._writing() as db:
             gone = changes.erase(db, numbers.values())
+            self._store._to_shred()
         self._store._shred()
         return gone
 
@@ -306,6 +307,7 @@ class Items:
             )
             db.execute("UPDATE items SET lost = ? WHERE number = ?", (thought.lost, number))
             changes.erase(db, old.values())
+            self._store._to_shred()
         self._store._shred()
         return self.thought(thought_id)
 

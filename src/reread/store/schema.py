@@ -193,7 +193,8 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
             document_id TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
             PRIMARY KEY (name, document_id)
         ) WITHOUT ROWID;
-        CREATE INDEX about_by_document ON about(document_id)
+        CREATE INDEX about_by_document ON about(document_id);
+        CREATE INDEX said_in_by_key ON said_in(key)
         """,
     ),
 )
