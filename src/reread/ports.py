@@ -175,8 +175,8 @@ class Vectors:
 class VectorStore(Protocol):
     """Where a retriever keeps vectors. What is forgotten loses its vectors there."""
 
-    def vectors(self, embedder: str, after: int) -> Vectors:
-        """The vectors kept since number `after`, in order."""
+    def vectors(self, embedder: str, after: int, most: int) -> Vectors:
+        """The first `most` of the vectors kept since number `after`, in order."""
 
     def put_vectors(self, embedder: str, rows: Sequence[tuple[int, int, bytes]]) -> None:
         """Keeps (item, part, vector); items that were forgotten meanwhile are passed over."""

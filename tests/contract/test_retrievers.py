@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -125,7 +126,7 @@ def test_a_long_text_is_as_like_as_its_most_like_part(store: Store) -> None:
     dense = Dense(Hashing(), store.vectors, epsilon=0.9)
     filler = " ".join(f"Nothing of note was seen on day {n} of that year." for n in range(40))
     number = thought(store, f"{filler} {TEXTS[1]} {filler}", dense)
-    assert len(store.vectors.vectors("hashing:words", 0).items) > 3
+    assert len(store.vectors.vectors("hashing:words", 0, 99).items) > 3
     assert dense.nearest(dense.encode(TEXTS[1], "query"), 3)[0].item == number
 
 
@@ -154,27 +155,74 @@ def test_the_threshold_is_found_from_the_library_and_recorded(store: Store) -> N
     assert Dense(Hashing(), store.vectors).epsilon == epsilon
 
 
-def test_search_beyond_the_exact_finds_nearly_all_and_grows() -> None:
+def spread(count: int, width: int = 256) -> Any:
+    """Vectors of length 1 as texts have them: near others that tell of the same, off the centre."""
     rng = np.random.default_rng(1)
-    spread = rng.standard_normal((12_000, 64)) * np.linspace(3, 0.3, 64)
-    vectors = (spread / np.linalg.norm(spread, axis=1, keepdims=True)).astype(np.float32)
-    data = [v.astype("<f2").tobytes() for v in vectors]
-    exact, sketched = Index(), Index(exact=2_000)
-    for at in range(0, 12_000, 1_700):
-        numbers = list(range(at, min(at + 1_700, 12_000)))
-        exact.add(numbers, data[at : at + 1_700])
-        sketched.add(numbers, data[at : at + 1_700])
-    found = 0
-    for query in vectors[::600]:
-        want = [item for item, _ in exact.search(query, 8)]
-        assert want == list(np.argsort(-(vectors @ query), kind="stable")[:8]) or len(want) == 8
-        found += len(set(want) & {item for item, _ in sketched.search(query, 8)})
-    assert found >= 0.98 * 8 * 20
-    among = list(range(0, 12_000, 3))
-    assert {i for i, _ in sketched.search(vectors[1], 8, among)} <= set(among)
-    sketched.drop(range(0, 11_000))
-    assert len(sketched) == 1_000
-    assert sketched.search(vectors[11_500], 1)[0][0] == 11_500
+    about = rng.standard_normal((count // 40 + 2, width)) + 0.4
+    first, second = about[rng.integers(0, len(about), (2, count))]
+    weight = rng.uniform(0.2, 0.5, (count, 1))
+    made = first * (1 - weight) + second * weight + rng.standard_normal((count, width)) * 0.2
+    return (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float16)
+
+
+def filled(index: Index, vectors: Any, batch: int = 1_700) -> Index:
+    for at in range(0, len(vectors), batch):
+        part = vectors[at : at + batch]
+        index.add(range(at, at + len(part)), [v.tobytes() for v in part])
+    return index
+
+
+def truly(vectors: Any, query: Any, k: int) -> list[int]:
+    return [int(n) for n in np.argsort(-(vectors.astype(np.float32) @ query), kind="stable")[:k]]
+
+
+@pytest.mark.parametrize("width", [128, 250, 384])
+def test_search_by_bits_finds_what_meeting_every_vector_finds(width: int) -> None:
+    vectors = spread(20_000, width)
+    index = filled(Index(exact=2_000), vectors)
+    queries = vectors[::1_000].astype(np.float32)
+    for query in queries:
+        assert [i for i, _ in index.search(query, 8)] == truly(vectors, query, 8)
+    among = range(0, 20_000, 3)  # more than are scored one by one
+    for query in queries[:5]:
+        thirds = [n for n in truly(vectors, query, 20_000) if n % 3 == 0][:8]
+        assert [i for i, _ in index.search(query, 8, among)] == thirds
+    few = [3, 7, 19_999]
+    assert sorted(i for i, _ in index.search(queries[0], 8, few)) == few
+
+
+def test_vectors_that_are_told_apart_by_few_numbers_are_all_met() -> None:
+    vectors = spread(9_000, 32)
+    index = filled(Index(exact=2_000), vectors)
+    for query in vectors[::900].astype(np.float32):
+        assert [i for i, _ in index.search(query, 8)] == truly(vectors, query, 8)
+
+
+def test_what_was_dropped_is_not_found_however_much_it_was() -> None:
+    vectors = spread(12_000)
+    for index in (filled(Index(), vectors), filled(Index(exact=2_000), vectors)):
+        index.drop(range(11_000))
+        assert len(index) == 1_000
+        query = vectors[5].astype(np.float32)
+        left = [n for n in truly(vectors, query, 12_000) if n >= 11_000][:8]
+        assert [i for i, _ in index.search(query, 8)] == left
+        assert index.search(query, 8, range(6_000)) == []
+
+
+def test_very_many_alike_are_searched_too() -> None:
+    some = spread(1_000)
+    vectors = np.concatenate([some, np.repeat(some[:1], 30_000, axis=0)])
+    found = filled(Index(exact=2_000), vectors, 10_000).search(vectors[0].astype(np.float32), 8)
+    assert [score for _, score in found] == pytest.approx([1.0] * 8, abs=1e-3)
+
+
+def test_an_item_with_several_vectors_is_found_once_by_its_best() -> None:
+    vectors = spread(9_000)
+    index = Index(exact=2_000)
+    index.add([n // 3 for n in range(9_000)], [v.tobytes() for v in vectors])
+    query = vectors[4_000].astype(np.float32)
+    want = list(dict.fromkeys(n // 3 for n in truly(vectors, query, 100)))[:8]
+    assert [i for i, _ in index.search(query, 8)] == want
 
 
 def test_embedders_go_by_name(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Recall by vectors: an embedder, the vectors kept in the library, and exact search in memory.
+"""Recall by vectors: an embedder, the vectors kept in the library, and search in memory.
 
 A long text has a vector for each of its parts, and is as like another as its most like part. The
 vectors in memory are those of this embedder alone. Those that other processes keep are seen at the
@@ -16,6 +16,7 @@ from reread.retrieval import calibrate
 from reread.text import count_words, sentences
 
 _BATCH = 256  # texts embedded before they are kept
+_AT_ONCE = 50_000  # vectors taken in together, so that they are in memory twice only so far
 
 
 class Dense:
@@ -85,14 +86,17 @@ class Dense:
         """Takes in what was kept since the last search, by whichever process."""
         from reread.retrieval.index import Index
 
-        after = self._last
-        new = self._store.vectors(self.name, after)
-        with self._lock:
-            if self._index is None:
-                self._index = Index()
-            if self._last == after and new.items:  # else another thread took it in
-                self._index.add(new.items, new.data)
-                self._last = new.last
+        found = _AT_ONCE
+        while found == _AT_ONCE:
+            after = self._last
+            new = self._store.vectors(self.name, after, _AT_ONCE)
+            found = len(new.items)
+            with self._lock:
+                if self._index is None:
+                    self._index = Index()
+                if self._last == after and new.items:  # else another thread took it in
+                    self._index.add(new.items, new.data)
+                    self._last = new.last
 
 
 def _packed(vectors: Any) -> list[bytes]:

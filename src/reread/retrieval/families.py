@@ -11,12 +11,16 @@ from reread.ports import Side
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Family:
-    """How a model wants to be asked: what stands before a text, and the passages' own model."""
+    """How a model wants to be asked: what stands before a text, and the passages' own model.
+
+    `pooling` is `cls` where the vector is that of the first token, for models that do not say it.
+    """
 
     match: str = ""
     query: str = ""
     passage: str = ""
     passage_model: str | None = None
+    pooling: str | None = None
 
     def text(self, text: str, side: Side) -> str:
         """The text as the model wants it."""
@@ -24,8 +28,8 @@ class Family:
 
 
 def family(model: str) -> Family:
-    """The family of a model's name; a plain one where none is known."""
+    """The family of a model by the last part of its name; a plain one where none is known."""
     data = tomllib.loads(resources.files(__package__).joinpath("families.toml").read_text("utf-8"))
-    name = model.casefold()
+    name = model.replace("\\", "/").rstrip("/").rpartition("/")[2].casefold()
     found = (Family(**entry) for entry in data["family"] if entry["match"] in name)
     return next(found, Family())

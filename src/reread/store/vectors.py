@@ -23,12 +23,13 @@ class KeptVectors:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def vectors(self, embedder: str, after: int) -> Vectors:
+    def vectors(self, embedder: str, after: int, most: int) -> Vectors:
         rows = self._store._all(
             "SELECT v.number, v.item, v.vector FROM vectors v JOIN embedders e ON "
-            "e.number = v.embedder WHERE e.name = ? AND v.number > ? ORDER BY v.number",
+            "e.number = v.embedder WHERE e.name = ? AND v.number > ? ORDER BY v.number LIMIT ?",
             embedder,
             after,
+            most,
         )
         last = rows[-1][0] if rows else after
         return Vectors(items=[r[1] for r in rows], data=[r[2] for r in rows], last=last)
