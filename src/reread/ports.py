@@ -165,11 +165,15 @@ class Retriever(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Vectors:
-    """Kept vectors: the item each belongs to, the bytes of each, and the last one's number."""
+    """Kept vectors: the item each belongs to, the bytes of each, and the last one's number.
+
+    At most `more` follow them.
+    """
 
     items: list[int]
     data: list[bytes]
     last: int
+    more: int = 0
 
 
 class VectorStore(Protocol):

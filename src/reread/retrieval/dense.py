@@ -95,7 +95,7 @@ class Dense:
                 if self._index is None:
                     self._index = Index()
                 if self._last == after and new.items:  # else another thread took it in
-                    self._index.add(new.items, new.data)
+                    self._index.add(new.items, new.data, new.more)
                     self._last = new.last
 
 

@@ -32,7 +32,13 @@ class KeptVectors:
             most,
         )
         last = rows[-1][0] if rows else after
-        return Vectors(items=[r[1] for r in rows], data=[r[2] for r in rows], last=last)
+        newest = self._store._one("SELECT MAX(number) FROM vectors")[0] or 0
+        return Vectors(
+            items=[r[1] for r in rows],
+            data=[r[2] for r in rows],
+            last=last,
+            more=max(0, newest - last),
+        )
 
     def put_vectors(self, embedder: str, rows: Sequence[tuple[int, int, bytes]]) -> None:
         with self._store._writing() as db:
