@@ -2,6 +2,8 @@
 
     python bench/recall.py [--vectors FILE.npy] [COUNT …]
 
+`built` is what making the index takes, without reading the vectors from a library.
+
 Vectors are made from those in the file, mixed in pairs with noise, or from random directions
 where no file is given; the real ones are harder to tell apart. Queries lie near stored vectors.
 """
@@ -39,7 +41,7 @@ def measure(count: int, base: np.ndarray | None) -> None:
     for at in range(0, count, BATCH):
         part = vectors(rng, min(BATCH, count - at), base)
         half = part.astype("<f2")
-        index.add(range(at, at + len(part)), [v.tobytes() for v in half])
+        index.add(range(at, at + len(part)), [v.tobytes() for v in half], count - at - len(part))
         kept.append(half)
         queries.append(part[: max(1, QUERIES * BATCH // count + 1)])
     built = time.perf_counter() - started

@@ -235,6 +235,8 @@ class Round:
                 return hits[0]
             return None
 
+        if vectors and redundant():  # the first search of a process reads all: not in a transaction
+            return None
         draft = Draft(
             text=text,
             question=question,
