@@ -207,8 +207,8 @@ class Library(Shelf):
         question, options = clean(question), [clean(option) for option in options]
         if thoughts == "paper":
             memory = self._unread(question, source)
-        elif now and not isinstance(source, GistMemory | list | tuple):
-            memory = self._at_once(cast(str | Path | Document, source), settings)
+        elif now:
+            memory = self._at_once(question, source, settings, meter)
         else:
             memory = self._memory_of(question, source, settings, meter)
         if not isinstance(memory, Collection):
@@ -235,8 +235,26 @@ class Library(Shelf):
             return replace(answer, citations=found)
         return answer
 
-    def _at_once(self, source: str | Path | Document, settings: dict[str, Any]) -> GistMemory:
-        """The finished memory of a document, or what was read of it so far; nothing is sent."""
+    def _at_once(
+        self,
+        question: str,
+        source: Source | Sequence[Source],
+        settings: dict[str, Any],
+        meter: Meter,
+    ) -> GistMemory:
+        """The finished memory of a source, or what was read of it so far; none of it is read on."""
+        found, several = self._meant(question, source)
+        if not several:
+            return self._so_far(found[0], settings)
+        members, failed = self._each(found, lambda one: self._so_far(one, settings))
+        if any(member.provisional for member in members):
+            return replace(reading.joined(members, failed), provisional=True)
+        return self._collected(found, settings, meter)
+
+    def _so_far(self, source: Source, settings: dict[str, Any]) -> GistMemory:
+        """What was read of a document up to now; nothing is sent."""
+        if isinstance(source, GistMemory):
+            return source
         document = source if isinstance(source, Document) else self.load(source)
         meter = Meter()
         calls = self.store.calls(document.id)

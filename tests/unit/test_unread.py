@@ -18,7 +18,7 @@ from reread.evidence import Opened
 from reread.library import Library
 from reread.llm.scripted import Scripted, reply_to
 from reread.reading import answer
-from reread.types import Answer, Call, GistMemory
+from reread.types import Answer, Call, Collection, GistMemory
 
 LAMPS = "Sixteen lamps hung in the ferry house."
 FACT = "The gardener of Umea planted ninety pear trees."
@@ -324,3 +324,26 @@ def test_the_command_line_says_how_far_it_was_read(tmp_path: Path) -> None:
     assert (told["provisional"], told["read_so_far"]["pages"]) == (True, 5)
     shown = run(*command, "--library", tmp_path / "library.db", env=env)
     assert f"5 of {pages} pages read so far: this rests on their gists" in shown.err
+
+
+def test_of_several_documents_those_that_were_read_stand_with_their_gists(tmp_path: Path) -> None:
+    (tmp_path / "shelf").mkdir()
+    unread = book(tmp_path / "shelf", 3_000)
+    read = tmp_path / "shelf" / "notes.txt"
+    read.write_text(story(2_500, seed=7), "utf-8")
+    Library(tmp_path / "library.db", model=Scripted()).read(read)
+    model = Scripted()
+    library = Library(tmp_path / "library.db", model=model)
+    answer = library.ask(QUESTION, tmp_path / "shelf", now=True, thoughts=False)
+    assert {call.phase for call in model.calls} <= {"lookup", "answer"}
+    assert answer.memory.provisional
+    assert isinstance(answer.memory, Collection)
+    by_title = {member.document.title: member for member in answer.memory.members}
+    assert all(by_title[read.stem].gists)
+    assert not any(by_title[unread.stem].gists)
+    (citation,) = answer.citations
+    assert (citation.document, citation.status) == (by_title[unread.stem].document.id, "verified")
+    library.read(unread)
+    whole = library.ask(QUESTION, tmp_path / "shelf", now=True, thoughts=False)
+    assert not whole.memory.provisional
+    assert "ninety pear trees" in whole.text
