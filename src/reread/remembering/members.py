@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from reread.reading import joined, traced_back
-from reread.reading.levels import below
+from reread.reading.levels import below, level_of
+from reread.reading.render import parts
 from reread.store import Store
 from reread.store.changes import Gisted
 from reread.thoughts.chunks import chunks
@@ -72,16 +73,14 @@ def chunked(memory: GistMemory, most_tokens: int) -> GistMemory:
 def reached(answer: Answer, page: int, numbers: Mapping[int, int]) -> Gisted:
     """The gist through which an answer reached a page that it did not read in full.
 
-    The page's own where that was shown; else that of the section of the top level it lies in, on
+    The page's own where that was shown; else that of the section seen first that it lies in, on
     the sections and gists that was made from. `numbers` are the items of the pages.
     """
     memory = answer.memory
-    shown = not memory.levels or any(a <= page <= b for a, b in answer.trace.gists)
-    if shown:
+    section = next((s for s in parts(memory) if s.first <= page <= s.last), None)
+    if section is None or any(a <= page <= b for a, b in answer.trace.gists):
         return Gisted(memory.gists[page - 1], (numbers[page],))
-    top = len(memory.levels) - 1
-    section = next(s for s in memory.levels[top] if s.first <= page <= s.last)
-    return _gisted(memory, top, section, numbers)
+    return _gisted(memory, level_of(memory, section), section, numbers)
 
 
 def _gisted(memory: GistMemory, level: int, section: Section, numbers: Mapping[int, int]) -> Gisted:
