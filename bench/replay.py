@@ -1,6 +1,6 @@
 """The scripted month: 3,000 questions over 30 documents, and what the memory made of them.
 
-python bench/replay.py [--questions N] [--documents N] [--embedder NAME]
+python bench/replay.py [--questions N] [--documents N] [--embedder NAME] [--seed N]
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=3_000)
     parser.add_argument("--documents", type=int, default=30)
     parser.add_argument("--embedder", default="hashing")
+    parser.add_argument("--seed", type=int, default=1)
     said = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         month, made = play(
@@ -29,6 +30,7 @@ def main() -> None:
             questions=said.questions,
             documents=said.documents,
             embedder=said.embedder,
+            seed=said.seed,
         )
         made.close()
         size = sum(file.stat().st_size for file in Path(folder).glob("library.db*"))
