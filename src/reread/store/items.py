@@ -125,7 +125,8 @@ class Items:
                     return None
                 number = changes.insert_thought(db, thought_id, draft, draft.sources)
             changes.tell(db, [number], draft.said_in)
-        return self.thought(thought_id)
+        kept = self.thoughts([number])  # none where another process has forgotten it already
+        return kept[0] if kept else None
 
     def thought(self, thought_id: str) -> Thought:
         """The thought with this id, or the one whose id begins so.
@@ -143,7 +144,10 @@ class Items:
             raise SourceNotFound(f"there is no thought {thought_id!r}", hint="See `thoughts list`")
         if len(exact) > 1:
             raise UsageError(f"{thought_id!r} could mean {len(exact)} thoughts", hint="Say more")
-        return self.thoughts([exact[0][0]])[0]
+        found = self.thoughts([exact[0][0]])
+        if not found:  # forgotten since
+            raise SourceNotFound(f"there is no thought {thought_id!r}", hint="See `thoughts list`")
+        return found[0]
 
     def thoughts(
         self, numbers: Collection[int] | None = None, *, asked_about: Collection[str] = ()
@@ -290,23 +294,23 @@ class Items:
         """The thought with other words, under another id; what rested on the old words lost them.
 
         Raises:
+            SourceNotFound: it was forgotten meanwhile.
             UsageError: the new words are the old ones.
         """
         if draft.text == thought.text:
             raise UsageError("the thought says that already", hint="Give other words")
-        old = self.numbers([thought.id])
         with self._store._writing() as db:
-            sources = [
-                row[0]
-                for number in old.values()
-                for row in db.execute("SELECT source FROM sources WHERE item = ?", (number,))
-            ]
+            old = number_of(db, thought.id)
+            if old is None:
+                raise SourceNotFound(f"the thought {thought.id} was forgotten meanwhile")
+            rows = db.execute("SELECT source FROM sources WHERE item = ?", (old,))
+            sources = [row[0] for row in rows]
             thought_id = "t" + changes.digest(draft.text, draft.question, *sorted(thought.sources))
             number = number_of(db, thought_id) or changes.insert_thought(
                 db, thought_id, draft, sources
             )
             db.execute("UPDATE items SET lost = ? WHERE number = ?", (thought.lost, number))
-            changes.erase(db, old.values())
+            changes.erase(db, [old])
             self._store._to_shred()
         self._store._shred()
         return self.thought(thought_id)
