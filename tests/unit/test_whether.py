@@ -42,7 +42,19 @@ def test_a_chance_is_what_one_word_has_of_both(reply: str, likely: float) -> Non
     assert chance(said(reply), "yes", "no") == pytest.approx(likely)
 
 
-@pytest.mark.parametrize("reply", ["", "nobody", "Perhaps", '{"yes": 0, "no": 0}', "{}"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "nobody",
+        "Perhaps",
+        '{"yes": 0, "no": 0}',
+        "{}",
+        '{"yes": NaN, "no": 1}',
+        '{"yes": Infinity, "no": 0}',
+        '{"yes": -5, "no": 6}',
+    ],
+)
 def test_a_reply_that_is_neither_word_has_no_chance(reply: str) -> None:
     with pytest.raises(MalformedReply):
         chance(said(reply), "yes", "no")
@@ -97,6 +109,8 @@ def test_the_chances_of_words_are_summed_over_their_spellings() -> None:
         {"content": []},
         {"content": [{"token": "Yes"}]},
         {"content": [{"top_logprobs": [{"token": "Yes", "logprob": "x"}]}]},
+        {"content": [{"top_logprobs": [{"token": "Yes", "logprob": float("nan")}]}]},
+        {"content": [{"top_logprobs": [{"token": "Yes", "logprob": 10**400}]}]},
     ],
 )
 def test_a_server_that_tells_no_chances_is_taken_as_it_is(told: Any) -> None:

@@ -189,9 +189,10 @@ def _likely(told: Any) -> dict[str, float]:
     """The chances of the most likely tokens at the place of the first; empty where untold."""
     try:
         first = told["content"][0]["top_logprobs"]
-        return {str(one["token"]): math.exp(min(0.0, float(one["logprob"]))) for one in first}
-    except (TypeError, LookupError, ValueError):
+        told = {str(one["token"]): float(one["logprob"]) for one in first}
+    except (TypeError, LookupError, ValueError, OverflowError):
         return {}
+    return {token: math.exp(min(0.0, log)) for token, log in told.items() if not math.isnan(log)}
 
 
 def _whole(raw: bytes) -> Reply:

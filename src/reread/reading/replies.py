@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Sequence, Set
-from typing import Any
+from typing import Any, TypeGuard
 
 from reread.errors import MalformedReply
 from reread.reading.marks import Marks
@@ -415,12 +415,16 @@ def chance(completion: Completion, word: str, other: str) -> float:
     text = _unfenced(completion.text).strip()
     told = _json_object(text)
     first, second = (told or {}).get(word), (told or {}).get(other)
-    if isinstance(first, float | int) and isinstance(second, float | int) and first + second > 0:
+    if _is_chance(first) and _is_chance(second) and first + second > 0:
         return first / (first + second)
     said = re.match(rf"\W*(?:({word})|{other})\b", text, re.IGNORECASE)
     if said is None or told is not None:
         raise MalformedReply(f"the reply is neither {word} nor {other}", reply=completion.text)
     return 1.0 if said[1] else 0.0
+
+
+def _is_chance(told: Any) -> TypeGuard[float]:
+    return isinstance(told, float | int) and 0 <= told <= 1  # which no NaN is
 
 
 def is_quote(line: str) -> bool:
