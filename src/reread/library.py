@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from reread import config as configuration
 from reread import documents, estimating, parallel, reading
 from reread.errors import (
     DocumentError,
     SourceNotFound,
+    UsageError,
 )
 from reread.estimating import Estimate
 from reread.llm.wrappers import Cached, Meter, Metered
@@ -204,6 +205,8 @@ class Library(Shelf):
         thoughts: bool | str | None,
     ) -> Answer:
         meter = Meter()
+        if not all(isinstance(said, str) for said in (question, *options)):
+            raise UsageError("the question or an option is no text", hint="Give a str")
         question, options = clean(question), [clean(option) for option in options]
         if thoughts == "paper":
             memory = self._unread(question, source)
@@ -284,21 +287,29 @@ class Library(Shelf):
         """All that a source stands for, and whether it is asked as several documents."""
         if isinstance(source, GistMemory):
             return [source], False
-        if isinstance(source, str) and source.startswith(_SHELF):
-            return self._on_shelf(question, source.removeprefix(_SHELF)), True
         several = isinstance(source, list | tuple)
-        named: list[Source] = (
-            [*source] if isinstance(source, list | tuple) else [cast(Source, source)]
-        )
+        named: list[Any] = [*source] if isinstance(source, list | tuple) else [source]
+        if not named:
+            raise UsageError("no source is named", hint="Name one, or library: for all")
         found: list[Source] = []
         for one in named:
-            found += self.sources(str(one)) if isinstance(one, str | Path) else [one]
+            if not isinstance(one, str | Path | Document | GistMemory):
+                raise UsageError(
+                    f"a {type(one).__name__} is no source",
+                    hint="Give a path, a document, a memory, or a list of these",
+                )
+            if isinstance(one, str) and one.startswith(_SHELF):
+                found += self._on_shelf(question, one.removeprefix(_SHELF))
+                several = True
+            else:
+                found += self.sources(str(one)) if isinstance(one, str | Path) else [one]
         return found, several or len(found) != 1
 
     def _on_shelf(self, question: str, words: str) -> list[Source]:
         """The newest memories of the documents whose title holds the words.
 
-        Of very many, those whose title and gists share most with the question.
+        What another version has taken the place of is left out, unless nothing else is meant. Of
+        very many, those whose title and gists share most with the question.
         """
         entries = [e for e in self.documents() if e["memories"]]
         chosen = [e for e in entries if words.strip().casefold() in e["title"].casefold()]
@@ -307,6 +318,8 @@ class Library(Shelf):
                 f"the library holds no document that was read{words and f' and named {words!r}'}",
                 hint="See `reread list`",
             )
+        replaced = self.store.replaced()
+        chosen = [e for e in chosen if e["id"] not in replaced] or chosen
         if len(chosen) > _MOST_MEMBERS:
             gists = self.store.gists()
             ranked = rank([f"{e['title']}\n{gists[e['id']]}" for e in chosen], question)

@@ -9,8 +9,11 @@ import pytest
 
 from remembering import Reply, answer_given, distilled, document, library
 from reread import wire
+from reread.errors import SettingsError, SourceNotFound, UsageError
 from reread.library import Library
 from reread.llm.scripted import Scripted
+from reread.store import changes
+from reread.store.changes import Draft
 from reread.text import estimate_tokens
 from reread.types import Answer, Call, Collection, Document
 
@@ -350,3 +353,110 @@ def test_a_title_that_imitates_a_tag_is_never_taken_for_one(
     prompt = seen(model, "answer")[-1]
     assert "<Note# 1>" in prompt
     assert how or "<Page# 1>" in prompt
+
+
+# -- what is meant by a source ------------------------------------------------------------------
+
+
+def test_the_shelf_is_one_of_several_sources_too(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path)
+    made.read(valley(), **READING)
+    done = ask(made, Q_BOTH, [light(), "library:valley"])
+    assert isinstance(done.memory, Collection)
+    assert [m.document.title for m in done.memory.members] == ["light", "valley"]
+    assert done.document.coverage.failed == ()
+
+
+def test_the_shelf_leaves_out_what_another_version_has_replaced(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path)
+    old, new = valley(), book("valley", ROAD, MILL.replace("1904", "1907"))
+    made.read(old, **READING)
+    made.store.add_document(new)  # come, but not read: the old one is all that is known of it
+
+    def on_shelf() -> list[str]:
+        memory = ask(made, Q_BOTH, "library:").memory
+        assert isinstance(memory, Collection)
+        return [m.document.id for m in memory.members]
+
+    assert on_shelf() == [old.id]
+    made.read(new, **READING)
+    assert on_shelf() == [new.id]
+
+
+@pytest.mark.parametrize("now", [False, True])
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ([], "no source is named"),
+        ((), "no source is named"),
+        (None, "a NoneType is no source"),
+        (b"light.txt", "a bytes is no source"),
+        ({"light.txt"}, "a set is no source"),
+        ((name for name in ["light.txt"]), "a generator is no source"),
+        (["light.txt", None], "a NoneType is no source"),
+    ],
+)
+def test_what_is_no_source_is_told(tmp_path: Path, source: Any, said: str, now: bool) -> None:
+    made, _ = opened(tmp_path)
+    with pytest.raises(UsageError, match=said):
+        made.ask(Q_LENS, source, now=now)
+
+
+@pytest.mark.parametrize("said", [{"question": None}, {"question": Q_LENS, "options": (1, 2)}])
+def test_what_is_no_text_is_no_question(tmp_path: Path, said: dict[str, Any]) -> None:
+    made, _ = opened(tmp_path)
+    with pytest.raises(UsageError, match="is no text"):
+        made.ask(source=light(), **said)
+
+
+@pytest.mark.parametrize("setting", [{"max_pages": "3"}, {"max_pages": 2.5}, {"min_words": "x"}])
+def test_a_size_that_is_no_whole_number_is_told(tmp_path: Path, setting: dict[str, Any]) -> None:
+    made, _ = opened(tmp_path)
+    (name,) = setting
+    with pytest.raises(SettingsError, match=f"{name} is .*, but must be a whole number"):
+        made.ask(Q_LENS, light(), **setting)
+
+
+# -- what others bring or take meanwhile --------------------------------------------------------
+
+
+@pytest.mark.parametrize("records", [["x"], [1], {"thought": "It is here."}, "thought"])
+def test_a_record_that_is_no_object_is_told(tmp_path: Path, records: Any) -> None:
+    made, _ = opened(tmp_path)
+    with pytest.raises(UsageError, match="record 1 is no object"):
+        made.thoughts.take(records)
+
+
+def test_a_place_beyond_the_text_names_no_page(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path)
+    source = light()
+    made.read(source, **READING)
+    place = {"document": source.id, "start": 10**6, "end": 10**6 + 5}
+    made.thoughts.take([{"thought": "Nothing of this is told here.", "sources": [place]}])
+    assert made.store._all('SELECT * FROM places WHERE start >= "end"') == []
+
+
+def test_what_was_forgotten_meanwhile_does_not_come_back_by_an_edit(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path)
+    old = made.thoughts.get(str(ask(made, Q_LENS, light()).thought_kept))
+    made.thoughts.forget(old.id)  # as another process may, between finding it and editing it
+    draft = Draft(text="Other words.", question=old.question, answer=old.answer, sources=())
+    with pytest.raises(SourceNotFound, match="forgotten meanwhile"):
+        made.store.items.edit(old, draft)
+    assert made.thoughts.all() == []
+
+
+def test_a_thought_that_is_forgotten_as_soon_as_it_is_kept_loses_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, _ = opened(tmp_path)
+    tell = changes.tell
+
+    def told(db: Any, numbers: Any, keys: Any) -> None:
+        tell(db, numbers, keys)
+        if any(keys):
+            changes.erase(db, numbers)  # as another process may, before it is shown
+
+    monkeypatch.setattr(changes, "tell", told)
+    done = ask(made, Q_LENS, light())
+    assert (done.grounded, done.thought_kept) == (True, None)

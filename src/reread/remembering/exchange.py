@@ -123,6 +123,8 @@ def take(
 
 def _checked(entry: Mapping[str, Any], number: int) -> dict[str, str]:
     record = {}
+    if not isinstance(entry, Mapping):
+        raise UsageError(f"record {number} is no object", hint="Give a list of them")
     for key in ("thought", "question", "answer"):
         value = entry.get(key, "")
         if not isinstance(value, str):
@@ -147,8 +149,10 @@ def _named(store: Store, entry: Mapping[str, Any], names: Mapping[str, int]) -> 
             found.add(number)
         start, end = source.get("start"), source.get("end")
         document = store.document(str(source.get("document")))
-        if document and isinstance(start, int) and isinstance(end, int) and 0 <= start < end:
-            found |= set(store.items.pages(document, [(start, min(end, len(document.text)))]))
+        if not (document and isinstance(start, int) and isinstance(end, int)):
+            continue
+        if 0 <= start < (end := min(end, len(document.text))):
+            found |= set(store.items.pages(document, [(start, end)]))
     return found
 
 

@@ -168,6 +168,19 @@ class Store:
         )
         return row is not None
 
+    def replaced(self) -> set[str]:
+        """The documents that no name stands for any more, as all stand for others that were read.
+
+        What came by standard input is never replaced.
+        """
+        rows = self._all(
+            "SELECT d.id FROM documents d WHERE d.origin != '-' "
+            "AND NOT EXISTS (SELECT 1 FROM aliases a WHERE a.document_id = d.id) "
+            "AND EXISTS (SELECT 1 FROM versions v JOIN aliases a ON a.origin = v.origin "
+            "JOIN memories m ON m.document_id = a.document_id WHERE v.document_id = d.id)"
+        )
+        return {document_id for (document_id,) in rows}
+
     def overview(self) -> list[dict[str, Any]]:
         """One entry a document, in the order they came: id, title, words, origins, memories."""
         rows = self._all(

@@ -103,6 +103,11 @@ def resolve(
     Raises:
         SettingsError: a value is unknown or out of range, or values contradict each other.
     """
+    for name in ("min_words", "max_words", "max_pages"):
+        if not isinstance(getattr(settings, name), int | None):
+            raise SettingsError(
+                f"{name} is {getattr(settings, name)!r}, but must be a whole number"
+            )
     chosen = profile(settings.profile or suited)
     ratio = (chosen.min_words or 280) / (chosen.max_words or 600)
     longest, shortest = settings.max_words, settings.min_words
