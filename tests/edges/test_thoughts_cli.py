@@ -110,3 +110,35 @@ def test_thinking_ahead_ends_with_4_at_its_budget(door: Door) -> None:
     assert done.code == 4
     done = door.run("thoughts", "ahead", door.file, "--questions", "2")
     assert done.code == 0, done.err
+
+
+def test_a_comparison_takes_options_and_refuses_what_it_would_ignore(door: Door) -> None:
+    chosen = ("--choice", "Tobias Wrenfield", "--choice", "Somebody")
+    made = json.loads(door.run("ask", door.file, LAMP, "--compare", "--json", *chosen).out)
+    assert made["answers"] == ["Tobias Wrenfield"] * 2
+    for option in (("--now",), ("--no-thoughts",), ("--thoughts", "paper"), ("--trace",)):
+        refused = door.run("ask", door.file, LAMP, "--compare", *option)
+        assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)
+        assert "--compare" in refused.err
+
+
+def test_an_unknown_support_is_told(door: Door) -> None:
+    bad = door.run("thoughts", "list", "--support", "bogus")
+    assert (bad.code, bad.out) == (2, "")
+    assert bad.err == (
+        "reread: there is no support 'bogus'. Known are sound, partial, stale, unsupported\n"
+    )
+
+
+def test_a_dash_is_standard_output(door: Door) -> None:
+    kept = door.ask(LAMP)["thought_kept"]
+    done = door.run("thoughts", "export", "-")
+    assert json.loads(done.out)["id"] == kept
+    assert not Path("-").exists()
+
+
+def test_words_that_no_file_can_hold_are_replaced_in_an_edit(door: Door) -> None:
+    kept = door.ask(LAMP)["thought_kept"]
+    done = door.run("thoughts", "edit", str(kept), "The lamp \udcff was lit.")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.endswith("  The lamp \ufffd was lit.\n")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from reread.cli import common
+from reread.errors import UsageError
 from reread.evidence import READING, CallMade
 from reread.types import Answer, Collection, Piece
 
@@ -100,13 +101,19 @@ def ask(
         "ocr": "off" if no_ocr else None,
         "embedder": embedder,
     }
+    how = False if no_thoughts else thoughts
+    if compare and (now or trace or how is not None):
+        raise UsageError(
+            "--compare reads on, and answers with thoughts and without, so it takes no --now, "
+            "--trace, --thoughts or --no-thoughts",
+            hint="Leave them out",
+        )
     with common.opened(library, chosen, budget=budget, **config) as opened:
         known = source if password is None else opened.load(source, password=password)
         asked = [known, *also] if also else known
         if compare:
-            _compare(opened, question, asked, as_json)
+            _compare(opened, question, asked, choice or (), as_json)
             return
-        how = False if no_thoughts else thoughts
         screen = None if as_json else Screen.there()
         said: dict[str, Any] = {"options": choice or (), "now": now, "thoughts": how}
         if screen is None:
@@ -183,9 +190,11 @@ class Screen:
         return sum(max(1, -(-cell_len(line) // width)) for line in self._shown.split("\n"))
 
 
-def _compare(opened: Library, question: str, source: object, as_json: bool) -> None:
+def _compare(
+    opened: Library, question: str, source: object, options: Sequence[str], as_json: bool
+) -> None:
     """Two answers in an order that is not told, and the vote of whoever sits at the terminal."""
-    made = opened.thoughts.compare(question, source)
+    made = opened.thoughts.compare(question, source, options=options)
     if as_json:
         common.out_json({"comparison": made.id, "answers": [a.text for a in made.answers]})
         return

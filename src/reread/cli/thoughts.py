@@ -7,12 +7,13 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional, get_args
 
 import typer
 
 from reread.cli import common
 from reread.errors import UsageError
+from reread.types import Support
 
 if TYPE_CHECKING:
     from reread.remembering import Root
@@ -37,6 +38,9 @@ def list_(
     """List thoughts in the order they came, with their level and whether their evidence stands."""
     from reread import wire
 
+    if support not in (None, *get_args(Support)):
+        known = ", ".join(get_args(Support))
+        raise UsageError(f"there is no support {support!r}", hint=f"Known are {known}")
     with common.opened(library) as opened:
         found = opened.thoughts.all(opened.find(doc) if doc else None)
     found = [t for t in found if support in (None, t.support)]
@@ -88,14 +92,14 @@ def _lines(root: Root, depth: int) -> Iterator[str]:
 @app.command("export")
 def export(
     file: Annotated[
-        Optional[Path], typer.Argument(help="Where to; standard output if none.")
+        Optional[Path], typer.Argument(help="Where to; standard output if none, or -.")
     ] = None,
     library: common.LibraryPath = None,
 ) -> None:
     """Write all thoughts as JSON lines, each with the places of the pages it rests on."""
     with common.opened(library) as opened:
         lines = [json.dumps(r, ensure_ascii=False) for r in opened.thoughts.export()]
-    if file is None:
+    if file is None or str(file) == "-":
         for line in lines:
             common.out(line)
         return

@@ -25,6 +25,7 @@ from reread.store import Store
 from reread.store.books import DocumentCalls
 from reread.store.changes import Draft
 from reread.store.lexical import rank
+from reread.text import clean
 from reread.thoughts import replies
 from reread.thoughts.chunks import chunks
 from reread.thoughts.settings import manner
@@ -219,7 +220,7 @@ class Thoughts:
         Raises:
             UsageError: the words are empty or the same.
         """
-        text = " ".join(text.split())
+        text = " ".join(clean(text).split())
         if not text:
             raise UsageError("a thought cannot be empty", hint="`thoughts forget` removes it")
         old = self.get(thought_id)
