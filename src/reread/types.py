@@ -379,9 +379,13 @@ class GistMemory:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Collection(GistMemory):
-    """Several memories as one; its pages are numbered through all of them, in their order."""
+    """Several memories as one; its pages are numbered through all of them, in their order.
+
+    `failed` are sources that could not be read, with why.
+    """
 
     members: tuple[GistMemory, ...]
+    failed: tuple[tuple[str, str], ...] = ()
 
     def located(self, number: int) -> tuple[GistMemory, int]:
         """The memory that holds the page with this number, and the page's number there."""

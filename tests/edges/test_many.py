@@ -142,7 +142,7 @@ def test_on_the_command_line(shelf: Path) -> None:
     env = environ(shelf.parent)
     question = "How many pear trees did the gardener plant?"
     done = run("ask", shelf, question, *MODEL, "--json", env=env)
-    assert done.code == 0, done.err
+    assert done.code == 3, done.err  # answered, but one file could not be read
     answer = json.loads(done.out)
     assert [d["title"] for d in answer["documents"]]
     assert all(c["document"] for c in answer["citations"])
@@ -178,3 +178,20 @@ def test_a_title_that_looks_like_a_pattern_is_still_a_title(tmp_path: Path) -> N
     assert "gist" not in {call.phase for call in model.calls[before:]}
     with pytest.raises(SourceNotFound, match="no file matches"):
         made.ask("Why?", "What is [old]?")
+
+
+def test_a_source_that_could_not_be_read_is_told_by_the_exit_code(shelf: Path) -> None:
+    home = environ(shelf.parent)
+    asked = ("ask", str(shelf / "mill.txt"), "How many copper lanterns did the miller sell?")
+    done = run(*asked, "--also", "nosuch.md", *MODEL, env=home)
+    assert done.code == 3
+    assert "nosuch.md" in done.err
+    whole = run(*asked, "--also", str(shelf / "harbour.txt"), *MODEL, env=home)
+    assert whole.code == 0
+
+
+def test_a_window_is_as_small_as_one_says(shelf: Path) -> None:
+    home = environ(shelf.parent)
+    done = run("read", str(shelf / "mill.txt"), *MODEL, "--context-tokens", "300", env=home)
+    assert done.code == 1
+    assert "window" in done.err

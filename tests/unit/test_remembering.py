@@ -471,13 +471,11 @@ def test_thinking_ahead_keeps_to_its_budget(tmp_path: Path) -> None:
     source = lamp()
     made.read(source, **READING)
     before = len(model.calls)
-    answers, ended = made.thoughts.ahead(source, 3, 5, **READING)
-    assert ended
-    assert len(answers) == 1
-    assert len(model.calls) - before <= 5
-    answers, ended = made.thoughts.ahead(source, 3, **READING)
-    assert not ended
-    assert len(answers) == 3
+    done = made.thoughts.ahead(source, 3, 5, **READING)
+    assert (len(done.answers), done.ended_early) == (1, True)
+    assert done.calls == len(model.calls) - before <= 5
+    done = made.thoughts.ahead(source, 3, **READING)
+    assert (len(done.answers), done.ended_early) == (3, False)
     assert {t.made for t in made.thoughts.all()} == {"generated"}
 
 

@@ -128,6 +128,8 @@ def ask(
         _print(answer, shown=screen is not None)
         if trace:
             _say_trace(answer)
+    if isinstance(answer.memory, Collection) and answer.memory.failed:
+        raise typer.Exit(3)
 
 
 def _shown(

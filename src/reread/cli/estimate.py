@@ -110,7 +110,8 @@ def _line(one: Estimate) -> str:
 
 def _document(one: Estimate) -> str:
     document = one.document
-    return f"{document.id}  {document.title}: {document.words:,} words, {_range(one.pages)} pages"
+    size = f"{common.many(document.words, 'word')}, {_many(one.pages, 'page')}"
+    return f"{document.id}  {document.title}: {size}"
 
 
 def _print_one(found: Estimate, as_json: bool) -> None:
@@ -126,9 +127,9 @@ def _print_one(found: Estimate, as_json: bool) -> None:
 
 
 def _print_total(together: Total, model: str) -> None:
-    documents = f"{together.documents} document{'s' if together.documents > 1 else ''}"
     common.out(
-        f"together {documents}, {together.words:,} words, {_range(together.pages)} pages, "
+        f"together {common.many(together.documents, 'document')}, "
+        f"{common.many(together.words, 'word')}, {_many(together.pages, 'page')}, "
         f"by {model}: {_needs(together.reading)}"
     )
     common.out(f"one question about one of them: {_needs(together.question)}")
@@ -146,7 +147,7 @@ def _say_unknown(found: Estimate, reading: Needs) -> None:
 
 
 def _needs(needs: Needs) -> str:
-    calls = f"{_range(needs.calls)} calls"
+    calls = _many(needs.calls, "call")
     if needs.remembered[1]:
         calls += f" ({_range(needs.remembered)} more are remembered)"
     time = _time(needs.seconds) if needs.seconds else "time not known"
@@ -155,7 +156,7 @@ def _needs(needs: Needs) -> str:
         low, high = map(common.dollars, needs.cost)
         cost = low if low == high else f"{low} to {high}"
     return (
-        f"{calls}, {_range(needs.words_in)} words in, {_range(needs.prompt_tokens)} tokens in, "
+        f"{calls}, {_many(needs.words_in, 'word')} in, {_many(needs.prompt_tokens, 'token')} in, "
         f"{_range(needs.completion_tokens)} out, {time}, {cost}"
     )
 
@@ -164,6 +165,10 @@ def _time(seconds: Range) -> str:
     if seconds[1] < 180:
         return f"{_range(seconds)} s"
     return f"{_range((seconds[0] / 60, seconds[1] / 60))} min"
+
+
+def _many(between: Range, noun: str) -> str:
+    return f"{_range(between)} {noun if between[1] == 1 else noun + 's'}"
 
 
 def _range(between: Range) -> str:

@@ -189,14 +189,14 @@ def ahead(
     """Think ahead of users: make up questions about a document and answer them."""
     config = {"model": model, "base_url": base_url, "embedder": embedder}
     with common.opened(library, None, **config) as opened:
-        answers, ended = opened.thoughts.ahead(source, questions, max_calls)
-    for answer in answers:
+        done = opened.thoughts.ahead(source, questions, max_calls)
+    for answer in done.answers:
         common.out(f"{answer.thought_kept or '-'}  {answer.text}")
-    calls = sum(a.usage.calls for a in answers)
-    kept = sum(bool(a.thought_kept) for a in answers)
-    made = ((len(answers), "question"), (kept, "thought"), (calls, "call"))
+    kept = sum(bool(a.thought_kept) for a in done.answers)
+    made = ((len(done.answers), "question"), (kept, "thought"), (done.calls, "call"))
     common.say(", ".join(common.many(n, noun) for n, noun in made))
-    if ended:
+    if done.ended_early:
+        common.say(f"ended before --max-calls {max_calls} could be exceeded")
         raise typer.Exit(4)
 
 

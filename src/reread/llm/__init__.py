@@ -61,12 +61,14 @@ def choose(config: Config, facts: Callable[[str], Facts] | None = None) -> Model
             name=called,
             weights=path,
             states=config.states,
+            context_tokens=config.context_tokens,
             facts=facts(called) if facts else None,
         )
     if kind == "scripted" and separator:
-        from reread.llm.scripted import Scripted
+        from reread.llm.scripted import WINDOW_TOKENS, Scripted
 
-        return Scripted(workers=config.workers or 1)
+        window = config.context_tokens or WINDOW_TOKENS
+        return Scripted(workers=config.workers or 1, context_tokens=window)
     raise SettingsError(f"there is no model {config.model!r}", hint=f"Name one as {_KINDS}")
 
 

@@ -31,7 +31,10 @@ _WORTH_KEEPING_TOKENS = 400
 
 
 class Local:
-    """A GGUF file run by llama.cpp. Making one loads nothing; the first call does."""
+    """A GGUF file run by llama.cpp. Making one loads nothing; the first call does.
+
+    `context_tokens` makes its window smaller than it is, never larger.
+    """
 
     def __init__(
         self,
@@ -40,6 +43,7 @@ class Local:
         weights: Path,
         states: Path,
         threads: int | None = None,
+        context_tokens: int | None = None,
         facts: Facts | None = None,
     ) -> None:
         self.name = name
@@ -47,7 +51,8 @@ class Local:
         self._states = states
         self._threads = threads or physical_cores()
         self.facts: Facts = facts or Unkept()
-        self._capabilities = Capabilities(context_tokens=_WINDOW, workers=1, profile="embedded")
+        window = min(context_tokens or _WINDOW, _WINDOW)
+        self._capabilities = Capabilities(context_tokens=window, workers=1, profile="embedded")
         self._lock = threading.Lock()
         self._started = False
         self._resident: str | None = None  # the prefix whose state the slot holds

@@ -18,6 +18,7 @@ from reread.text import count_words, estimate_tokens, sentences
 from reread.types import Call, Completion
 
 Reply = Callable[[Call], str]
+WINDOW_TOKENS = 8_192
 _SILENT = "NOT IN THE DOCUMENT"
 
 
@@ -29,7 +30,7 @@ class Scripted:
         reply: Reply | None = None,
         *,
         name: str = "scripted:extractive",
-        context_tokens: int = 8_192,
+        context_tokens: int = WINDOW_TOKENS,
         workers: int = 1,
         profile: str = "default",
         delay_s: float = 0.0,

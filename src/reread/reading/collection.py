@@ -72,6 +72,7 @@ def joined(members: Sequence[GistMemory], failed: Sequence[tuple[str, str]] = ()
         model=members[0].model,
         warnings=tuple(replace(w, document=m.document.id) for m in members for w in m.warnings),
         members=tuple(members),
+        failed=tuple(failed),
     )
 
 

@@ -76,6 +76,15 @@ class Root:
     current: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """Answers to questions made up, the calls that both took, whether a budget ended it early."""
+
+    answers: list[Answer]
+    calls: int
+    ended_early: bool
+
+
 class Thoughts:
     """What was learned from questions, in one library."""
 
@@ -275,8 +284,8 @@ class Thoughts:
 
     def ahead(
         self, source: Any, questions: int = 10, max_calls: int | None = None, **settings: Any
-    ) -> tuple[list[Answer], bool]:
-        """Answers to questions made up for a document, and whether the budget ended it early.
+    ) -> Ahead:
+        """Answers to questions made up for a document.
 
         The document is read first if it must be; that is not counted. `max_calls` bounds the calls
         to the model for questions and answers; none is begun that could exceed it.
@@ -304,7 +313,7 @@ class Thoughts:
         spent, dearest = meter.usage().calls, _DEAREST
         for question in asked:
             if max_calls is not None and spent + dearest > max_calls:
-                return answers, True
+                return Ahead(answers, spent, ended_early=True)
             one = Meter()
             calls = self._store.calls(document.id, question)
             desk = self._desk(document, dict(settings), calls, one)
@@ -312,7 +321,7 @@ class Thoughts:
             answers.append(replace(made, usage=one.usage()))
             spent += answers[-1].usage.calls
             dearest = max(dearest, answers[-1].usage.calls)
-        return answers, False
+        return Ahead(answers, spent, ended_early=False)
 
     # -- did it help ----------------------------------------------------------------------------
 
