@@ -198,6 +198,14 @@ def test_support_holds_the_words_of_the_answer() -> None:
     assert supported("Who was the king?", "Not in the document.") == []
 
 
+def test_one_word_of_a_long_answer_is_no_support() -> None:
+    long = (
+        "The board of the northern mill was sued by seven bakers over rotten flour and lost Brest."
+    )
+    assert supported("What is the plot?", long) == []
+    assert supported("What is the plot?", "Seven bakers sued the board.") == [PAGES[1]]
+
+
 def test_support_works_where_words_are_not_set_apart() -> None:
     pages = ("他沿着河走到村子里，买了面包和牛奶。然后下雨了，没有人来。",)
     source = memory(pages, ("他买面包。",))

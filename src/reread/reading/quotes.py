@@ -17,6 +17,7 @@ from reread.text import sentences
 from reread.types import Citation, Document, Page, Status
 
 SHORTEST_QUOTE = 12  # characters; anything shorter is found by chance
+_LEAST_SHARED = 0.2  # of an answer's own words; one of many is shared by chance
 _FEWEST_LETTERS = 6  # or it is a row of marks
 
 
@@ -180,8 +181,8 @@ def support(
 ) -> tuple[Citation, ...]:
     """The sentences of the pages that say most of what the answer says, verbatim, best first.
 
-    A sentence counts only when it shares a word with the answer that the question does not hold
-    already, or when the answer holds no such word.
+    A sentence counts only when it shares a fifth of the words with the answer that the question does
+    not hold already, or of all its words when there are no such.
     """
     said, asked = content(answer), content(question)
     own = said - asked or said
@@ -191,8 +192,9 @@ def support(
     for page in pages:
         for start, end in sentences(page.text):
             words = content(page.text[start:end])
-            if (shared := own & words) and end - start >= SHORTEST_QUOTE:
-                score = 3 * len(shared) / len(own) + len(words & asked) / max(1, len(asked))
+            shared = len(own & words) / len(own)
+            if shared >= _LEAST_SHARED and end - start >= SHORTEST_QUOTE:
+                score = 3 * shared + len(words & asked) / max(1, len(asked))
                 scored.append((score, page.start + start, page.start + end, page))
     scored.sort(key=lambda s: (-s[0], s[1]))
     best = [s for s in scored[:most] if s[0] >= 0.75 * scored[0][0]]
