@@ -181,8 +181,8 @@ def support(
 ) -> tuple[Citation, ...]:
     """The sentences of the pages that say most of what the answer says, verbatim, best first.
 
-    A sentence counts only when it shares a fifth of the words with the answer that the question does
-    not hold already, or of all its words when there are no such.
+    A sentence counts only when it shares a fifth of the words with the answer that the question
+    does not hold already, or of all its words when there are no such.
     """
     said, asked = content(answer), content(question)
     own = said - asked or said
