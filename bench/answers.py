@@ -19,7 +19,7 @@ from typing import Any
 
 from reread import config
 from reread.library import Library
-from reread.types import Answer, GistMemory
+from reread.types import Answer, GistMemory, Usage
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 METHODS = (
@@ -42,6 +42,15 @@ def right(question: dict[str, Any], text: str) -> bool:
 def over_everything(memory: GistMemory) -> GistMemory:
     """A memory whose gists are the pages themselves: the full-text baseline."""
     return replace(memory, gists=tuple(page.text.strip() for page in memory.pages))
+
+
+def shown(answer: Answer) -> int:
+    """The words shown for an answer, without the question whether the text answers.
+
+    Its prompt begins as the answer's does, and what was evaluated for the one serves the other.
+    """
+    whether = answer.usage.phases.get("whether", Usage())
+    return answer.usage.words_in - whether.words_in
 
 
 def ask(library: Library, memory: GistMemory, question: str, method: str) -> Answer:
@@ -91,7 +100,7 @@ def main() -> None:
                 for q, ok, a in zip(questions, marks, answers, strict=True)
             ]
             silent = sum(not a.grounded for a in answers)
-            words_in = statistics.median(a.usage.words_in for a in answers)
+            words_in = statistics.median(shown(a) for a in answers)
             seconds = statistics.median(a.usage.seconds for a in answers)
             print(
                 f"| {title} | {sum(marks)} | {silent} | {words_in:.0f} | {seconds:.1f} |",
