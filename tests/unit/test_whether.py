@@ -61,11 +61,11 @@ def test_a_reply_that_is_neither_word_has_no_chance(reply: str) -> None:
 
 
 def test_a_model_that_finds_it_unlikely_is_not_asked_to_answer() -> None:
-    done, phases = ask('{"yes": 0.5, "no": 0.5}')
+    done, phases = ask('{"yes": 0.4, "no": 0.6}')
     assert phases == ["lookup", "whether"]
     assert (done.text, done.grounded, done.citations) == (NOT_IN_DOCUMENT, False, ())
-    assert done.trace.chance == pytest.approx(0.5)
-    assert as_json(done, trace=True)["trace"]["chance"] == 0.5
+    assert done.trace.chance == pytest.approx(0.4)
+    assert as_json(done, trace=True)["trace"]["chance"] == 0.4
 
 
 def test_one_that_finds_it_likely_answers() -> None:
