@@ -23,11 +23,10 @@ from typing import Any
 
 from rouge_score.rouge_scorer import RougeScorer
 
-from real_texts import asked_meetings, asked_stories
+from real_texts import Except, asked_meetings, asked_stories
 from reread import config, llm
 from reread.errors import ModelError
 from reread.library import Library
-from reread.ports import Capabilities, Model
 from reread.remembering.compare import interval
 from reread.types import Answer, Call, Completion, Document
 
@@ -35,24 +34,9 @@ SCORER = RougeScorer(["rougeL"], use_stemmer=True)
 Asked = tuple[str, list[str]]  # a question and its reference answers
 
 
-class Unlearning:
-    """A model that answers like another and refuses to distil."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self.name = model.name
-        self.count_tokens = model.count_tokens
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Those of the other model."""
-        return self._model.capabilities
-
-    def complete(self, call: Call) -> Completion:
-        """The other's reply, unless a thought is asked for."""
-        if call.prompt.name.startswith("distil"):
-            raise ModelError("this model distils nothing")
-        return self._model.complete(call)
+def refuse(call: Call) -> Completion:
+    """No thought."""
+    raise ModelError("this model distils nothing")
 
 
 def f1(text: str, references: Sequence[str]) -> float:
@@ -159,7 +143,7 @@ def main() -> None:
         )
         model = llm.choose(ours)
         learns = Library(model=model, config=ours)
-        plain = Library(model=Unlearning(model), config=bare)
+        plain = Library(model=Except(model, distil=refuse), config=bare)
         for kind, document, asked in texts(options.stories, options.meetings):
             rows += rows_of(learns, plain, kind, document, asked[: options.questions])
             if options.json:

@@ -1,17 +1,37 @@
-"""The texts that measurements are made on: where they lie, and how they become documents."""
+"""What measurements share: the texts they are made on, and a model with a part taken out."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from reread import documents
-from reread.types import Document
+from reread.ports import Capabilities, Model
+from reread.types import Call, Completion, Document
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
+
+
+class Except:
+    """A model that answers like another, but for the phases whose calls go to a function."""
+
+    def __init__(self, model: Model, **instead: Callable[[Call], Completion]) -> None:
+        self._model = model
+        self._instead = instead
+        self.name = model.name
+        self.count_tokens = model.count_tokens
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Those of the other model."""
+        return self._model.capabilities
+
+    def complete(self, call: Call) -> Completion:
+        """The reply of the phase's function, or the other model's."""
+        return self._instead.get(call.phase, self._model.complete)(call)
 
 
 def plain(text: str, name: str) -> Document:

@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from answers import over_everything
-from real_texts import DATA, ROOT, beginning
+from real_texts import DATA, ROOT, Except, beginning
 from reread import config, documents, llm
 from reread.library import Library
-from reread.ports import Capabilities, Model
 from reread.reading.replies import NOT_IN_DOCUMENT
 from reread.types import Call, Completion
 
@@ -31,24 +30,9 @@ WORDS = 2_500
 METHODS = {"ReadAgent-P": "parallel", "ReadAgent-S": "sequential", "full text": "full"}
 
 
-class Sure:
-    """A model that answers like another and, asked whether the text answers, always says yes."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self.name = model.name
-        self.count_tokens = model.count_tokens
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Those of the other model."""
-        return self._model.capabilities
-
-    def complete(self, call: Call) -> Completion:
-        """The other's reply, or yes."""
-        if call.phase == "whether":
-            return Completion(text="yes")
-        return self._model.complete(call)
+def sure(call: Call) -> Completion:
+    """Yes, whatever the text."""
+    return Completion(text="yes")
 
 
 def rows(library: Library, plain: Library, methods: dict[str, str]) -> Iterator[dict[str, Any]]:
@@ -113,7 +97,7 @@ def main() -> None:
         said_so = config.load(model=said.model, library=path)
         model = llm.choose(said_so)
         library = Library(model=model, config=said_so)
-        plain = Library(model=Sure(model), config=said_so)
+        plain = Library(model=Except(model, whether=sure), config=said_so)
         made: list[dict[str, Any]] = []
         for row in rows(library, plain, methods):
             made.append(row)
