@@ -226,16 +226,39 @@ def test_a_pause_of_hours_is_not_waited_for() -> None:
 def test_retrying_keeps_the_pause_and_sends_again() -> None:
     pauses: list[float] = []
     faults = [
-        Fault(status=429, headers={"Retry-After": "3"}),
         Fault(breaks=True),
+        Fault(status=429, headers={"Retry-After": "3"}),
         Fault(status=500),
     ]
     with Endpoint(faults=faults) as endpoint:
         done = Retrying(behind(endpoint), sleep=pauses.append).complete(a_call())
         assert done.text
         assert len(endpoint.seen) == 4
-    assert pauses[0] >= 3
+    assert pauses[1] >= 3
     assert len(pauses) == 3
+
+
+def test_a_kept_connection_that_was_closed_costs_neither_a_pause_nor_the_call() -> None:
+    with Endpoint() as endpoint:
+        model = behind(endpoint)
+        model.complete(a_call())
+        for _ in range(3):
+            endpoint.faults = [Fault(breaks=True)]
+            assert model.complete(a_call()).text
+        assert len(endpoint.seen) == 7
+        endpoint.faults = [Fault(breaks=True), Fault(breaks=True)]  # the second on a new one
+        with pytest.raises(ModelUnavailable, match="broke"):
+            model.complete(a_call())
+
+
+def test_a_kept_connection_that_breaks_while_the_server_works_is_an_error() -> None:
+    with Endpoint() as endpoint:
+        model = behind(endpoint)
+        model.complete(a_call())
+        endpoint.faults = [Fault(breaks=True, hangs_s=1.2)]
+        with pytest.raises(ModelUnavailable, match="broke"):
+            model.complete(a_call())
+        assert len(endpoint.seen) == 2
 
 
 @pytest.mark.parametrize("status", [401, 402, 403, 404])

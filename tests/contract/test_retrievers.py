@@ -114,6 +114,25 @@ def test_pages_are_embedded_once(store: Store) -> None:
     assert store.items.pages(made, spans) == numbers
 
 
+def test_texts_of_pages_are_cut_from_one_reading_of_their_document(store: Store) -> None:
+    numbers: list[int] = []
+    for name in ("a.txt", "b.txt"):
+        made = document("\n\n".join([name, *TEXTS]), name)
+        store.add_document(made)
+        numbers += store.items.pages(made, [(p.start, p.end) for p in made.paragraphs[:3]])
+    kept = thought(store, TEXTS[2], MAKERS["lexical"](store))
+    said: list[str] = []
+    store._db.set_trace_callback(said.append)
+    found = store.vectors.texts(None)
+    sample = store.vectors.sample(10)
+    store._db.set_trace_callback(None)
+    expected = dict(zip(numbers, ["a.txt", *TEXTS[:2], "b.txt", *TEXTS[:2]], strict=True))
+    assert found == sorted([*expected.items(), (kept, TEXTS[2])])
+    assert sorted(sample) == sorted(set(expected.values()))
+    assert store.vectors.texts({numbers[1], kept}) == [(numbers[1], TEXTS[0]), (kept, TEXTS[2])]
+    assert sum("FROM documents" in statement for statement in said) <= 4
+
+
 def test_vectors_of_different_embedders_never_meet(store: Store) -> None:
     one = Dense(Hashing("hashing:one"), store.vectors, epsilon=0.9)
     two = Dense(Hashing("hashing:two"), store.vectors, epsilon=0.9)

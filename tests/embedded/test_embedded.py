@@ -76,6 +76,19 @@ def test_a_choice_is_constrained_to_the_options(library: Library) -> None:
 
 
 @pytest.mark.embedded
+def test_calls_that_follow_each_other_at_once_all_reach_it(model: Local) -> None:
+    for count in range(3, 15):
+        call = Call(
+            prompt=PromptId(name="answer", version=1, digest="d"),
+            system="You are a careful reader.",
+            user=f"Otto sold {count} barrels. " * count + "What did Otto sell?",
+            parse=lambda completion: completion.text,
+            max_tokens=4,
+        )
+        assert model.complete(call).text
+
+
+@pytest.mark.embedded
 def test_control_tokens_in_a_document_are_counted_as_text(model: Local) -> None:
     assert model.count_tokens("‹|im_end|›") > 1
 

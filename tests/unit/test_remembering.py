@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -520,3 +522,15 @@ def test_the_calls_of_a_question_name_no_thought_as_an_order(tmp_path: Path) -> 
         assert "BANANA" not in call.system
         assert "BANANA" not in call.user.rpartition("\n----\n")[2]
     assert re.search("nine hours", done.text)
+
+
+def test_pages_that_no_question_came_near_are_not_embedded(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path)
+    source = lamp(*(f"On day {n} the clerk {n * 37} wrote a letter." for n in range(200)), LAMP)
+    ask(made, Q_LAMP, source)
+    ask(made, "Who lit the lamp of the lighthouse?", source)
+    pages = made.read(source, **READING).pages
+    with closing(sqlite3.connect(tmp_path / "library.db")) as db:
+        (embedded,) = db.execute("SELECT COUNT(DISTINCT item) FROM vectors").fetchone()
+    assert len(pages) > 200
+    assert 1 < embedded < 30

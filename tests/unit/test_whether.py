@@ -13,6 +13,8 @@ from reread.llm import streams
 from reread.llm.wrappers import call_key
 from reread.reading import answer
 from reread.reading.replies import NOT_IN_DOCUMENT, chance
+from reread.thoughts import retrieved
+from reread.thoughts.settings import manner
 from reread.types import Answer, Call, PromptId
 from reread.wire import answer as as_json
 
@@ -91,6 +93,25 @@ def test_a_choice_must_be_made_whatever_the_text_says() -> None:
     made, model = desk({"lookup": "[1]", "answer": "B"}, profile="embedded")
     answer(made, MEMORY, "Who bought it?", ("a smith", "a baker"))
     assert "whether" not in [call.phase for call in model.calls]
+
+
+@pytest.mark.parametrize(
+    ("whether", "expected"),
+    [
+        ('{"yes": 0.4, "no": 0.6}', (["whether"], NOT_IN_DOCUMENT, 0.4, [])),
+        ('{"yes": 0.7, "no": 0.3}', (["whether", "answer"], "A baker bought it.", 0.7, [])),
+        ("Perhaps", (["whether", "whether", "answer"], "A baker bought it.", None, ["whether"])),
+    ],
+)
+def test_passages_that_were_retrieved_are_asked_about_alike(whether: str, expected: Any) -> None:
+    made, model = desk({"whether": whether, "answer": "A baker bought it."}, profile="embedded")
+    done = retrieved.answer(made, manner("paper"), MEMORY, "Who bought it?", MEMORY.pages)
+    told = (done.text, done.trace.chance, [f.phase for f in done.fallbacks])
+    assert ([call.phase for call in model.calls], *told) == expected
+    assert done.grounded == (done.text != NOT_IN_DOCUMENT)
+    if "answer" in expected[0]:  # both begin alike, so what was evaluated serves twice
+        first, last = model.calls[0].user, model.calls[-1].user
+        assert first.partition("\n----\n")[0] == last.partition("\n----\n")[0]
 
 
 def test_the_chances_of_words_are_summed_over_their_spellings() -> None:

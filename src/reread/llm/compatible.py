@@ -262,6 +262,8 @@ class Compatible:
                 f"the reply of {self._place} broke: {error}", worked=True
             ) from error
         except openai.APIConnectionError as error:
+            if isinstance(error.__cause__, sockets.Stale):
+                return self._once(body, hear)  # each time on another connection, at last a new one
             raise self._connection_failure(error.__cause__ or error) from error
         except httpx.HTTPError as error:
             raise self._connection_failure(error) from error

@@ -76,8 +76,7 @@ class Local:
 
     def count_tokens(self, text: str) -> int:
         self._start()
-        reply = self._http.post("/tokenize", json={"content": text})
-        return len(reply.json()["tokens"])
+        return len(self._post("/tokenize", {"content": text}).json()["tokens"])
 
     def complete(self, call: Call) -> Completion:
         self._start()
@@ -119,6 +118,7 @@ class Local:
                 base_url=address,
                 headers={"Authorization": f"Bearer {key}"},
                 timeout=600.0,
+                limits=httpx.Limits(max_keepalive_connections=0),  # it closes them when it likes
                 trust_env=False,
             )
             self._endpoint = Compatible(
@@ -164,9 +164,12 @@ class Local:
             _prune(self._states, _KEPT_STATES_BYTES)
 
     def _slot(self, action: str, file: Path) -> None:
-        """Saving and restoring only save time, so a failure costs nothing but time."""
+        """Saving and restoring only save time, so a refusal costs nothing but time."""
+        self._post(f"/slots/0?action={action}", {"filename": file.name})
+
+    def _post(self, path: str, body: dict[str, str]) -> httpx.Response:
         try:
-            self._http.post(f"/slots/0?action={action}", json={"filename": file.name})
+            return self._http.post(path, json=body)
         except httpx.HTTPError as error:
             raise ModelUnavailable(f"the embedded model stopped answering: {error}") from error
 

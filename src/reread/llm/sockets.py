@@ -18,6 +18,15 @@ import httpx2 as httpx
 
 from reread import parallel
 
+_STALE_S = 1.0  # until when nobody can have worked on what was sent
+
+
+class Stale(httpx.ReadError):
+    """A kept connection had been closed at its other end, so what was sent on it reached nobody.
+
+    Servers close connections without a word, llama.cpp's after each streamed reply.
+    """
+
 
 class Patience:
     """Until when the call on this thread waits."""
@@ -85,9 +94,26 @@ class _Stream(httpcore.NetworkStream):
         self._plain = plain
         self._unsent: list[bytes] = []
         self._write_s: float | None = None
+        self._silent = True  # whether nothing came for what was sent last
+        self._stale_until = 0.0  # a connection that served before and closes sooner was closed
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         self._flush()
+        try:
+            came = self._read(max_bytes, timeout)
+        except httpcore.ReadError as error:
+            self._check(error)
+            raise
+        if not came:
+            self._check(None)
+        self._silent = False
+        return came
+
+    def _check(self, error: Exception | None) -> None:
+        if self._silent and time.monotonic() < self._stale_until:
+            raise Stale("the kept connection had been closed") from error
+
+    def _read(self, max_bytes: int, timeout: float | None) -> bytes:
         limit = _here.patience
         if limit is None:
             return self._plain.read(max_bytes, timeout)
@@ -109,6 +135,8 @@ class _Stream(httpcore.NetworkStream):
         if not self._unsent:
             return
         packet, self._unsent = b"".join(self._unsent), []
+        self._stale_until = 0.0 if self._silent else time.monotonic() + _STALE_S
+        self._silent = True
         # A server that refuses a request may close before it has read all of it, and say why.
         with suppress(httpcore.WriteError):
             self._plain.write(packet, self._write_s)

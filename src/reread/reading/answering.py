@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from reread.errors import ContextExceeded, MalformedReply, UsageError
 from reread.evidence import Note, Opened, Trace
-from reread.reading import look_up, quotes, replies
+from reread.reading import look_up, quotes, replies, whether
 from reread.reading.desk import Desk, one_of
 from reread.reading.fit import fitted
 from reread.reading.grounding import Grounds, grounds, with_citations
@@ -19,7 +19,7 @@ from reread.reading.view import viewed
 from reread.text import compression_rate, count_words
 from reread.types import Answer, Citation, Fallback, GistMemory, Section
 
-_FREE_TOKENS, _SHORT_TOKENS, _CHOICE_TOKENS, _WORD_TOKENS = 600, 160, 64, 4
+_FREE_TOKENS, _SHORT_TOKENS, _CHOICE_TOKENS = 600, 160, 64
 _MOST_OPTIONS = 26
 Hear = Callable[[str], None] | None
 
@@ -111,7 +111,7 @@ class _Given:
 
 def _given(reply: _Reply, look: LookUp, hear: Hear) -> _Given:
     chance = reply.chance(look)
-    if chance is not None and chance < reply.desk.profile.sure:
+    if whether.silent(reply.desk, chance):
         return _Given("", (), None, Grounds(()), chance)
     text, named, choice = reply.over(look, hear=hear)
     memory = reply.memory
@@ -205,27 +205,12 @@ class _Reply:
         return self.over(look, earlier)[0] or replies.NOT_IN_DOCUMENT
 
     def chance(self, look: LookUp) -> float | None:
-        """How likely the model finds it that what is shown answers; None where it is not asked.
-
-        A small model that is to answer invents sooner than it says that the text is silent; asked
-        about the text alone it leans the right way, and how far tells more than the word it says.
-        """
-        if self.options or not self.desk.profile.sure:
+        """How likely the model finds it that what is shown answers; None where it is not asked."""
+        if self.options:
             return None
-        values = {"memory": self.context(look.opened, look.inside), "question": self.question}
-        try:
-            found: float = self.desk.ask(
-                "whether",
-                values,
-                lambda reply: replies.chance(reply, "yes", "no"),
-                max_tokens=_WORD_TOKENS,
-                shares=look_up.shared(self.memory),
-                weighs=("yes", "no"),
-            )
-        except MalformedReply as error:
-            look.fallbacks.append(Fallback(phase="whether", page=0, reason=error.message))
-            return None
-        return found
+        context = self.context(look.opened, look.inside)
+        shares = look_up.shared(self.memory)
+        return whether.chance(self.desk, context, self.question, look.fallbacks, shares)
 
     def over(
         self,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -125,7 +125,7 @@ class Round:
         resting = self._resting()
         if not (resting or self.manner.chunk_tokens):
             return numbers, []  # nothing to recall: nothing is embedded, nothing differs
-        self._add(numbers)
+        self._add({numbers[k]: self.memory.pages[k].text for k in self._near(question)})
         hits = loop.recall(self.manner, self.retriever, question, resting | set(numbers))
         order = [hit.item for hit in hits]
         by_id = {t.id: t for t in self._thoughts(order)}
@@ -161,9 +161,20 @@ class Round:
     def _thoughts(self, numbers: Collection[int]) -> list[Thought]:
         return self.store.items.thoughts(list(numbers), asked_about=documents_of(self.memory))
 
-    def _add(self, numbers: Sequence[int]) -> None:
-        named = zip(numbers, self.memory.pages, strict=True)
-        self.retriever.add([(n, p.text.strip()) for n, p in named if p.text.strip()])
+    def _near(self, question: str) -> Iterable[int]:
+        """The pages that are compared with it, by index.
+
+        Chunks are found by their vectors, so all of them are. Pages are found by their gists; those
+        that share most words with the question suffice to tell how near a thought must be.
+        """
+        pages = self.memory.pages
+        if self.manner.chunk_tokens:
+            return range(len(pages))
+        return self.desk.rank([p.text for p in pages], question)[: self.manner.k]
+
+    def _add(self, pages: Mapping[int, str]) -> None:
+        """Makes these texts findable by the numbers of their items."""
+        self.retriever.add([(n, text.strip()) for n, text in pages.items() if text.strip()])
 
     def _key(self, question: str, options: Sequence[str]) -> str:
         """What makes a question the same one again, its spelling aside."""
@@ -258,15 +269,16 @@ class Round:
         self.memory = memory  # its pages may have been merged to fit
         named = numbers_of(self.store, memory)
         numbers = dict(zip((p.number for p in memory.pages), named, strict=True))
-        self._add(list(numbers.values()))
         used = self._thoughts(self._numbered(answer.thoughts_used).values())
         of_thoughts = [(self._numbered([t.id])[t.id], t) for t in used]
         pages = {p.number: p for p in memory.pages}
         found = [Evidence(item=numbers[n], text=pages[n].text) for n in answer.pages_read]
+        cited = standing(memory, answer.citations)
+        looked = {*answer.pages_read, *(c.page for c in cited)}
+        self._add({numbers[n]: pages[n].text for n in sorted(looked)})
         found += [Evidence(item=number, text=t.text) for number, t in of_thoughts]
         if not self.manner.grounding:
             return found, ""
-        cited = standing(memory, answer.citations)
         for number in dict.fromkeys(c.page for c in cited if c.page not in answer.pages_read):
             gist = self.store.items.gist(reached(answer, number, numbers))
             found += [Evidence(item=gist, text=pages[number].text)] if gist else []

@@ -5,8 +5,9 @@ What is erased loses its vectors with it, since a vector tells of its text.
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
@@ -72,21 +73,34 @@ class KeptVectors:
 
     def sample(self, most: int) -> list[str]:
         rows = self._store._all(
-            "SELECT substr(d.text, p.start + 1, p.end - p.start) FROM places p JOIN documents d "
-            "ON d.id = p.document_id JOIN items i ON i.number = p.item GROUP BY i.number "
-            "ORDER BY i.id LIMIT ?",
+            "SELECT p.item, p.document_id, p.start, p.end FROM places p "
+            "JOIN items i ON i.number = p.item GROUP BY p.item ORDER BY i.id LIMIT ?",
             most,
         )
-        return [text for (text,) in rows]
+        text = dict(self._cut(rows))
+        return [text[row[0]] for row in rows if row[0] in text]
 
     def texts(self, among: Collection[int] | None) -> list[tuple[int, str]]:
-        return self._store._all(
-            "SELECT number, CASE kind WHEN 'page' THEN (SELECT substr(d.text, p.start + 1, "
-            "p.end - p.start) FROM places p JOIN documents d ON d.id = p.document_id "
-            "WHERE p.item = number LIMIT 1) ELSE text END FROM items "
-            "WHERE ?1 IS NULL OR number IN (SELECT value FROM json_each(?1))",
-            None if among is None else listed(among),
+        chosen = None if among is None else listed(among)
+        pages = self._store._all(
+            "SELECT item, document_id, start, end FROM places "
+            "WHERE ?1 IS NULL OR item IN (SELECT value FROM json_each(?1)) GROUP BY item",
+            chosen,
         )
+        others = self._store._all(
+            "SELECT number, text FROM items WHERE kind != 'page' "
+            "AND (?1 IS NULL OR number IN (SELECT value FROM json_each(?1)))",
+            chosen,
+        )
+        return sorted([*self._cut(pages), *others])
+
+    def _cut(self, places: Sequence[tuple[int, str, int, int]]) -> Iterator[tuple[int, str]]:
+        """(item, text) of these (item, document, start, end); each document is read once."""
+        by_document = sorted(places, key=lambda place: place[1])
+        for document, found in itertools.groupby(by_document, key=lambda place: place[1]):
+            row = self._store._one("SELECT text FROM documents WHERE id = ?", document)
+            for item, _, start, end in found if row else ():
+                yield item, row[0][start:end]
 
 
 def put_vectors(db: Connection, embedder: str, rows: Sequence[tuple[int, int, bytes]]) -> None:

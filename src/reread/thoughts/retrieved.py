@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reread.errors import ContextExceeded, UsageError
-from reread.evidence import Note
-from reread.reading import Desk, quotes, replies
+from reread.evidence import Note, Trace
+from reread.reading import Desk, quotes, replies, whether
 from reread.reading.marks import Marks
 from reread.text import compression_rate, count_words
 from reread.thoughts.settings import Manner
-from reread.types import Answer, GistMemory, Page
+from reread.types import Answer, Fallback, GistMemory, Page
 
 _ANSWER_TOKENS = 600
 _PROMPT = "answer-thoughts"
@@ -42,12 +42,9 @@ def answer(
             "nothing that was retrieved fits the window", hint="Use a model with a larger window"
         )
     context = _rendered(chosen, question)
-    text, named = desk.ask(
-        _PROMPT,
-        {"memory": context, "question": question},
-        replies.answer,
-        max_tokens=_ANSWER_TOKENS,
-    )
+    fallbacks: list[Fallback] = []
+    chance = whether.chance(desk, context, question, fallbacks)
+    text, named = ("", ()) if whether.silent(desk, chance) else _asked(desk, context, question)
     pages = [item for item in chosen if isinstance(item, Page)]
     notes = [item for item in chosen if isinstance(item, Note)]
     within = {*(p.number for p in pages), *(n for note in notes for n in note.pages)}
@@ -65,8 +62,19 @@ def answer(
         compression_rate=compression_rate(count_words(context), memory.document.words),
         thoughts_used=tuple(note.id for note in notes),
         elsewhere=tuple(note for note in notes if note.elsewhere),
+        trace=Trace(chance=chance),
+        fallbacks=tuple(fallbacks),
         model=desk.model.name,
     )
+
+
+def _asked(desk: Desk, context: str, question: str) -> tuple[str, tuple[tuple[int, str], ...]]:
+    """What the model answers, "" for nothing, and the quotes it names."""
+    values = {"memory": context, "question": question}
+    found: tuple[str, tuple[tuple[int, str], ...]] = desk.ask(
+        _PROMPT, values, replies.answer, max_tokens=_ANSWER_TOKENS
+    )
+    return found
 
 
 def _rendered(items: Sequence[Page | Note], question: str) -> str:
