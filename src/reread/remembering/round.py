@@ -165,12 +165,11 @@ class Round:
         """The pages that are compared with it, by index.
 
         Chunks are found by their vectors, so all of them are. Pages are found by their gists; those
-        that share most words with the question suffice to tell how near a thought must be.
+        whose gists share most words with it suffice to tell how near a thought must be.
         """
-        pages = self.memory.pages
         if self.manner.chunk_tokens:
-            return range(len(pages))
-        return self.desk.rank([p.text for p in pages], question)[: self.manner.k]
+            return range(len(self.memory.pages))
+        return self.desk.rank(self.memory.gists, question)[: self.manner.k]
 
     def _add(self, pages: Mapping[int, str]) -> None:
         """Makes these texts findable by the numbers of their items."""
