@@ -110,10 +110,17 @@ class Step:
 # -- recalling what is remembered ---------------------------------------------------------------
 
 Side = Literal["query", "passage"]
+Metric = Literal["cosine", "dot"]
 
 
 class Embedder(Protocol):
-    """Texts as vectors of length 1, so that their inner product is their similarity."""
+    """Texts as vectors whose inner product is how near a passage is to a query.
+
+    By the metric `cosine` vectors have length 1, so it is their similarity as well. By `dot` they
+    have the length that the model was trained to give them.
+    """
+
+    metric: Metric
 
     @property
     def name(self) -> str:
@@ -133,7 +140,10 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hit:
-    """An item that was found, by its number in the library, and its similarity from 0 to 1."""
+    """An item that was found, by its number in the library, and its similarity.
+
+    That is from 0 to 1, but in the embedder's own scale for a query to one whose metric is `dot`.
+    """
 
     item: int
     score: float

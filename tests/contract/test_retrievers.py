@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import pytest
 
 from remembering import document
 from reread.errors import ModelRefused, SettingsError
-from reread.ports import Retriever
+from reread.ports import Retriever, Side
 from reread.reading import quotes
 from reread.retrieval import Place, embedder
 from reread.retrieval.lexical import Lexical
@@ -20,6 +20,7 @@ from reread.store.lexical import rank
 
 np = pytest.importorskip("numpy", reason="vectors need the extra `thoughts`")
 
+from reread.retrieval import calibrate  # noqa: E402
 from reread.retrieval.dense import Dense, passages  # noqa: E402
 from reread.retrieval.hashing import Hashing  # noqa: E402
 from reread.retrieval.index import Index  # noqa: E402
@@ -158,6 +159,40 @@ def test_passages_are_whole_sentences_and_lose_nothing() -> None:
     assert passages("Short.", 50) == ["Short."]
 
 
+class ByDot(Hashing):
+    """Vectors as long as their texts have words, to be compared by inner product."""
+
+    metric = "dot"
+
+    def embed(self, texts: Sequence[str], side: Side) -> Any:
+        lengths = np.array([[len(text.split())] for text in texts], dtype=np.float32)
+        return super().embed(texts, side) * lengths
+
+
+def test_queries_meet_passages_by_the_embedders_metric_and_passages_each_other_by_cosine(
+    store: Store,
+) -> None:
+    short, long = "A baker bought the plant.", f"A baker bought the plant. {TEXTS[0]} {TEXTS[2]}"
+    found = {}
+    for own in (Hashing(), ByDot("hashing:dot")):
+        dense = Dense(own, store.vectors, epsilon=0.9)
+        a, b = thought(store, short, dense), thought(store, long, dense)
+        dense.add([(a, short), (b, long)])
+        asked, said = dense.encode(short, "query"), dense.encode(short, "passage")
+        found[own.metric] = [h.item == a for h in dense.nearest(asked, 2, [a, b])]
+        alike = dense.nearest(said, 2, [a, b])
+        assert alike[0].item == a
+        assert alike[0].score == pytest.approx(1.0, abs=1e-3)
+        assert 0 < alike[1].score < 1
+    assert found == {"cosine": [True, False], "dot": [False, True]}
+
+
+def test_the_scale_of_a_metric_does_not_move_the_threshold(store: Store) -> None:
+    texts = [f"{t} It was year {n} of the {n * 7} barrels then." for n in range(40) for t in TEXTS]
+    one, other = (calibrate.epsilon(own, texts) for own in (Hashing(), ByDot()))
+    assert one == other
+
+
 def test_the_threshold_is_found_from_the_library_and_recorded(store: Store) -> None:
     said = (f"{t} It was year {n} of the {n * 7} barrels then." for n in range(120) for t in TEXTS)
     made = document(" ".join(said), "a.txt")
@@ -208,6 +243,18 @@ def test_search_by_bits_finds_what_meeting_every_vector_finds(width: int) -> Non
         assert [i for i, _ in index.search(query, 8, among)] == thirds
     few = [3, 7, 19_999]
     assert sorted(i for i, _ in index.search(queries[0], 8, few)) == few
+
+
+def test_search_by_bits_finds_vectors_of_any_length() -> None:
+    lengths = np.random.default_rng(2).uniform(0.8, 1.25, (20_000, 1))
+    vectors = (spread(20_000).astype(np.float32) * lengths).astype(np.float16)
+    index = filled(Index(exact=2_000, of_length_1=False), vectors)
+    units = vectors / np.linalg.norm(vectors.astype(np.float32), axis=1, keepdims=True)
+    for query in units[::1_000].astype(np.float32):
+        assert [i for i, _ in index.search(query, 8)] == truly(vectors, query, 8)
+        by_cosine = index.search(query, 8, None, True)
+        assert [i for i, _ in by_cosine] == truly(units, query, 8)
+        assert by_cosine[0][1] == pytest.approx(1.0, abs=1e-3)
 
 
 def test_vectors_that_are_told_apart_by_few_numbers_are_all_met() -> None:

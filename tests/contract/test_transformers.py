@@ -60,7 +60,7 @@ def packed(folder: Path, seed: int = 1, **said: Any) -> Path:
     return folder
 
 
-def vector(folder: Path, text: str, pooling: str = "mean") -> Any:
+def vector(folder: Path, text: str, pooling: str = "mean", unit: bool = True) -> Any:
     """The vector of a text by the network itself: mean of all tokens, or the first one's."""
     import torch
     from transformers import BertModel, BertTokenizerFast
@@ -69,7 +69,7 @@ def vector(folder: Path, text: str, pooling: str = "mean") -> Any:
     with torch.no_grad():
         hidden = network.eval()(**tokenizer([text], return_tensors="pt")).last_hidden_state[0]
     found = (hidden.mean(0) if pooling == "mean" else hidden[0]).numpy()
-    return found / np.linalg.norm(found)
+    return found / np.linalg.norm(found) if unit else found
 
 
 def made(folder: Path) -> Any:
@@ -118,8 +118,11 @@ def test_two_networks_side_by_side_and_the_first_tokens_vector(tmp_path: Path) -
     asked = bert(tmp_path / "dragon-plus-query-encoder", seed=1)
     read = bert(tmp_path / "dragon-plus-context-encoder", seed=2)
     ours = made(asked)
-    assert np.allclose(ours.embed([TEXT], "query")[0], vector(asked, TEXT, "cls"), atol=1e-5)
-    assert np.allclose(ours.embed([TEXT], "passage")[0], vector(read, TEXT, "cls"), atol=1e-5)
+    assert (ours.metric, ours.name) == ("dot", f"st:{asked} by dot")
+    for side, network in (("query", asked), ("passage", read)):
+        truly = vector(network, TEXT, "cls", unit=False)
+        assert not 0.99 < np.linalg.norm(truly) < 1.01
+        assert np.allclose(ours.embed([TEXT], side)[0], truly, atol=1e-5)
 
 
 @needed
@@ -131,7 +134,8 @@ def test_a_text_is_cut_where_the_model_would_stop_reading(tmp_path: Path) -> Non
     long = " ".join(f"The lamp was lit by hand and the bell of the mill {k}." for k in range(12))
     parts = passages(long, ours.max_words)
     assert len(parts) == 6
-    assert Dense(ours, _nowhere(), epsilon=0.9).encode(long, "passage").shape == (6, 16)
+    encoded = Dense(ours, _nowhere(), epsilon=0.9).encode(long, "passage")
+    assert encoded.vectors.shape == (6, 16)
 
 
 def _nowhere() -> Any:
@@ -148,19 +152,21 @@ def test_what_cannot_be_loaded_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "query", "passage", "pooling"),
+    ("name", "query", "passage", "pooling", "metric"),
     [
-        ("intfloat/multilingual-e5-small", "query: x", "passage: x", None),
-        ("facebook/contriever", "x", "x", None),
-        ("/models/e5-of-mine/contriever/", "x", "x", None),
-        ("BAAI/bge-m3", "x", "x", None),
-        ("facebook/dragon-plus-query-encoder", "x", "x", "cls"),
-        ("nomic-embed-text:latest", "search_query: x", "search_document: x", None),
+        ("intfloat/multilingual-e5-small", "query: x", "passage: x", None, "cosine"),
+        ("facebook/contriever", "x", "x", None, "cosine"),
+        ("/models/e5-of-mine/contriever/", "x", "x", None, "cosine"),
+        ("BAAI/bge-m3", "x", "x", None, "cosine"),
+        ("facebook/dragon-plus-query-encoder", "x", "x", "cls", "dot"),
+        ("facebook-dpr-question_encoder-single-nq-base", "x", "x", None, "dot"),
+        ("nomic-embed-text:latest", "search_query: x", "search_document: x", None, "cosine"),
     ],
 )
 def test_families_go_by_the_last_part_of_a_name(
-    name: str, query: str, passage: str, pooling: str | None
+    name: str, query: str, passage: str, pooling: str | None, metric: str
 ) -> None:
     found = family(name)
+    assert found.metric == metric
     assert (found.text("x", "query"), found.text("x", "passage")) == (query, passage)
     assert found.pooling == pooling

@@ -33,8 +33,8 @@ def epsilon(embedder: Embedder, texts: Sequence[str]) -> dict[str, Any]:
 
     if len(texts) < ENOUGH // 4:
         return {"epsilon": _UNKNOWN, "texts": len(texts), "by": "the paper's, uncalibrated"}
-    vectors = embedder.embed(texts, "passage")
-    again = embedder.embed([_again(text, k) for k, text in enumerate(texts)], "passage")
+    vectors = unit(embedder.embed(texts, "passage"))
+    again = unit(embedder.embed([_again(text, k) for k, text in enumerate(texts)], "passage"))
     same = (vectors * again).sum(axis=1)
     others = vectors @ vectors.T
     np.fill_diagonal(others, -1.0)
@@ -50,6 +50,13 @@ def epsilon(embedder: Embedder, texts: Sequence[str]) -> dict[str, Any]:
         "repeats": [round(float(q), 3) for q in np.quantile(same, (0.05, 0.5))],
         "neighbours": [round(float(q), 3) for q in np.quantile(near, (0.5, 0.95))],
     }
+
+
+def unit(vectors: Any) -> Any:
+    """The vectors at length 1, so that their inner products are cosines."""
+    import numpy as np
+
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def chosen(texts: Sequence[str]) -> list[str]:

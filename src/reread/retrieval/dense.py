@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from reread.ports import Embedder, Hit, Side, VectorStore
@@ -17,6 +18,14 @@ from reread.text import count_words, sentences
 
 _BATCH = 256  # texts embedded before they are kept
 _AT_ONCE = 50_000  # vectors taken in together, so that they are in memory twice only so far
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoded:
+    """The vectors of a text's parts, as the side that they were made for."""
+
+    vectors: Any
+    side: Side
 
 
 class Dense:
@@ -60,20 +69,23 @@ class Dense:
             kept = zip(batch, _packed(made), strict=True)
             self._store.put_vectors(self.name, [(i, p, v) for (i, p, _), v in kept])
 
-    def encode(self, text: str, side: Side) -> Any:
-        return self._embedder.embed(passages(text, self._embedder.max_words) or [text], side)
+    def encode(self, text: str, side: Side) -> _Encoded:
+        texts = passages(text, self._embedder.max_words) or [text]
+        return _Encoded(self._embedder.embed(texts, side), side)
 
-    def vectors(self, encoded: Any) -> list[bytes]:
-        return _packed(encoded)
+    def vectors(self, encoded: _Encoded) -> list[bytes]:
+        return _packed(encoded.vectors)
 
-    def nearest(self, encoded: Any, k: int, among: Collection[int] | None = None) -> list[Hit]:
+    def nearest(self, encoded: _Encoded, k: int, among: Collection[int] | None = None) -> list[Hit]:
+        by_cosine = encoded.side == "passage" or self._embedder.metric == "cosine"
+        vectors = calibrate.unit(encoded.vectors) if by_cosine else encoded.vectors
         # Never the store's lock inside ours: a search may be part of a transaction, which holds it.
         while True:
             self._see_new()
             best: dict[int, float] = {}
             with self._lock:
-                for vector in encoded:
-                    for item, score in self._index.search(vector, k, among):
+                for vector in vectors:
+                    for item, score in self._index.search(vector, k, among, by_cosine):
                         best[item] = max(score, best.get(item, -1.0))
             gone = best.keys() - self._store.existing(best)
             if not gone:
@@ -93,7 +105,7 @@ class Dense:
             found = len(new.items)
             with self._lock:
                 if self._index is None:
-                    self._index = Index()
+                    self._index = Index(of_length_1=self._embedder.metric == "cosine")
                 if self._last == after and new.items:  # else another thread took it in
                     self._index.add(new.items, new.data, new.more)
                     self._last = new.last

@@ -18,15 +18,16 @@ class EndpointEmbedder:
     max_words = 300  # models of 512 tokens take as much
 
     def __init__(self, model: str, *, base_url: str | None, api_key: str | None) -> None:
-        self.name = f"openai:{model}"
+        self._family = family(model)
+        self.name = self._family.named(f"openai:{model}")
+        self.metric = self._family.metric
         self._model = model
         self._base_url = base_url or "https://api.openai.com/v1"
         self._api_key = api_key
-        self._family = family(model)
         self._client: Any = None
 
     def embed(self, texts: Sequence[str], side: Side) -> Any:
-        """One vector of length 1 a text, in order.
+        """One vector a text, in order.
 
         Raises:
             ModelUnavailable: the endpoint does not answer.
@@ -43,7 +44,7 @@ class EndpointEmbedder:
         lengths = np.linalg.norm(out, axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not lengths.all():
             raise ModelRefused(f"{self.name} gave a vector without a direction")
-        return out / lengths
+        return out / lengths if self.metric == "cosine" else out
 
     def _sent(self, texts: list[str]) -> list[Any]:
         import openai

@@ -6,7 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from importlib import resources
 
-from reread.ports import Side
+from reread.ports import Metric, Side
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -14,6 +14,7 @@ class Family:
     """How a model wants to be asked: what stands before a text, and the passages' own model.
 
     `pooling` is `cls` where the vector is that of the first token, for models that do not say it.
+    By `metric` queries are compared with passages.
     """
 
     match: str = ""
@@ -21,6 +22,11 @@ class Family:
     passage: str = ""
     passage_model: str | None = None
     pooling: str | None = None
+    metric: Metric = "cosine"
+
+    def named(self, name: str) -> str:
+        """What vectors of the model of this name are kept under: those by cosine have length 1."""
+        return name if self.metric == "cosine" else f"{name} by {self.metric}"
 
     def text(self, text: str, side: Side) -> str:
         """The text as the model wants it."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from reread.ports import Side
+from reread.ports import Metric, Side
 
 _WIDTH = 256
 _PART = 4  # characters: parts of words bring inflected forms together
@@ -21,6 +21,7 @@ _PART = 4  # characters: parts of words bring inflected forms together
 class Hashing:
     """The embedder, of any `name` so that tests can have several."""
 
+    metric: Metric = "cosine"
     max_words = 150
 
     def __init__(self, name: str = "hashing:words") -> None:

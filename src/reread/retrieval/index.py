@@ -31,8 +31,9 @@ Array = NDArray[Any]
 class Index:
     """Vectors by item number; an item may have several. Kept as 16-bit floats beyond `exact`."""
 
-    def __init__(self, exact: int = EXACT) -> None:
+    def __init__(self, exact: int = EXACT, of_length_1: bool = True) -> None:
         self._exact = exact
+        self._of_length_1 = of_length_1
         self._items: Array = np.zeros(0, dtype=np.int64)  # -1 where the item was dropped
         self._vectors: Array = np.zeros((0, 0), dtype=np.float32)
         self._bits: Array = np.zeros((0, 0), dtype=np.uint64)  # by 64 numbers, then by row
@@ -72,9 +73,13 @@ class Index:
         self._sorted = self._sorted[:0]
 
     def search(
-        self, vector: Array, k: int, among: Collection[int] | None = None
+        self, vector: Array, k: int, among: Collection[int] | None = None, by_cosine: bool = False
     ) -> list[tuple[int, float]]:
-        """Up to `k` (item, inner product), the best first, each item once by its best vector."""
+        """Up to `k` (item, score), the best first, each item once by its best vector.
+
+        The score is the inner product; `by_cosine`, for a vector of length 1, that with the others
+        brought to length 1, too.
+        """
         if not self._count or k < 1:
             return []
         vector = np.asarray(vector, dtype=np.float32)
@@ -83,12 +88,17 @@ class Index:
             rows = self._likely(vector, max(CANDIDATES, 8 * k), rows)
         if rows is None:
             scores = self._scores(vector)
+            if by_cosine and not self._of_length_1:
+                scores = scores / _lengths(self._vectors[: self._count])
             scores[self._gone] = -np.inf
             rows = _top(scores, 8 * k)
             scores = scores[rows]
         else:
             # Not by BLAS: its threads wait longer for a busy processor than so little takes.
-            scores = np.einsum("ij,j->i", self._vectors[rows].astype(np.float32), vector)
+            found = self._vectors[rows].astype(np.float32)
+            scores = np.einsum("ij,j->i", found, vector)
+            if by_cosine and not self._of_length_1:
+                scores = scores / _lengths(found)
         best: dict[int, float] = {}
         for at in np.argsort(-scores, kind="stable"):
             item = int(self._items[rows[at]])
@@ -177,6 +187,12 @@ class Index:
         self._vectors = np.zeros((room, width), dtype=kind)
         if len(vectors):
             self._vectors[: len(vectors)] = vectors
+
+
+def _lengths(vectors: Array) -> Array:
+    """The length of each vector, and 1 for one without any."""
+    squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float32)
+    return np.sqrt(np.where(squares > 0, squares, 1.0))
 
 
 def _ordered(vectors: Array) -> Array:

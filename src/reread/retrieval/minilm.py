@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from reread.errors import ModelError, SettingsError
-from reread.ports import Side
+from reread.ports import Metric, Side
 from reread.retrieval import wordpiece
 
 _WIDTH = 384
@@ -25,6 +25,7 @@ class MiniLM:
     """The embedder; the weights are read when the first text comes."""
 
     name = "minilm:all-MiniLM-L6-v2-int8"
+    metric: Metric = "cosine"
     max_words = 150
 
     def __init__(self, weights: Path) -> None:

@@ -26,8 +26,9 @@ class TransformersEmbedder:
     """The embedder; its model is loaded, and fetched if it must be, when the first text comes."""
 
     def __init__(self, model: str) -> None:
-        self.name = f"st:{model}"
         self._family = family(model)
+        self.name = self._family.named(f"st:{model}")
+        self.metric = self._family.metric
         self._names = {"query": model, "passage": self._passages(model)}
         self._loaded: dict[str, Any] = {}
         self._lock = threading.Lock()
@@ -49,7 +50,7 @@ class TransformersEmbedder:
         return max(_LEAST_WORDS, min(_MOST_WORDS, int(tokens * _WORDS_A_TOKEN)))
 
     def embed(self, texts: Sequence[str], side: Side) -> Any:
-        """One vector of length 1 a text, in order, by the model of that side.
+        """One vector a text, in order, by the model of that side.
 
         Raises:
             ModelError: the model cannot be loaded, or gives a text no direction.
@@ -60,12 +61,12 @@ class TransformersEmbedder:
         vectors = model.encode(
             list(texts),
             prompt=self._prompt(model, side),
-            normalize_embeddings=True,
+            normalize_embeddings=self.metric == "cosine",
             convert_to_numpy=True,
             show_progress_bar=False,
         )
         out = np.asarray(vectors, dtype=np.float32)
-        if not np.isfinite(out).all():
+        if not np.isfinite(out).all() or (out.size and not out.any(axis=1).all()):
             raise ModelError(f"{self.name} gave a vector without a direction")
         return out
 
