@@ -84,16 +84,21 @@ class Round:
         return answer
 
     def _answered(
-        self, question: str, options: Sequence[str], known: list[Thought] | None, hear: Hear | None
+        self,
+        question: str,
+        options: Sequence[str],
+        known: dict[int, Thought] | None,
+        hear: Hear | None,
     ) -> Answer:
         if self.manner.chunk_tokens:
             return self._answered_from_chunks(question, known)
         thoughts = self._recalled(question)[1] if known is None else known
-        notes = loop.within_budget(self.desk, self.manner, [self._note(t) for t in thoughts])
+        found = [self._note(number, thought) for number, thought in thoughts.items()]
+        notes = loop.within_budget(self.desk, self.manner, found)
         self.calls.tell([note.id for note in notes])
         return reading.answer(self.desk, self.memory, question, options, hear, notes)
 
-    def _answered_from_chunks(self, question: str, known: list[Thought] | None) -> Answer:
+    def _answered_from_chunks(self, question: str, known: dict[int, Thought] | None) -> Answer:
         """The paper's own way: chunks and thoughts retrieved together, no gists."""
         self.memory = chunked(self.memory, self.manner.chunk_tokens)
         ranked, thoughts = self._recalled(question)
@@ -101,7 +106,7 @@ class Round:
             thoughts = known
         pages = self.memory.pages
         by_number = dict(zip(numbers_of(self.store, self.memory), pages, strict=True))
-        notes = {self._numbered([t.id])[t.id]: self._note(t) for t in thoughts}
+        notes = {number: self._note(number, thought) for number, thought in thoughts.items()}
         items = [by_number[n] if n in by_number else notes.get(n) for n in ranked]
         chosen = [item for item in items if item is not None]
         self.calls.tell([item.id for item in chosen if isinstance(item, Note)])
@@ -109,34 +114,35 @@ class Round:
 
     # -- recall ---------------------------------------------------------------------------------
 
-    def _still(self, before: Asked) -> list[Thought] | None:
+    def _still(self, before: Asked) -> dict[int, Thought] | None:
         """The thoughts it was answered with then, None when one of them is not as it was."""
-        found = {t.id: t for t in self._thoughts(self._numbered(before.used).values())}
-        if any(
-            i not in found or found[i].support not in ("sound", "unsupported") for i in before.used
-        ):
-            return None
-        return [found[i] for i in before.used]
+        found = self._used(before.used)
+        as_then = all(t.support in ("sound", "unsupported") for t in found.values())
+        return found if as_then and len(found) == len(before.used) else None
 
-    def _recalled(self, question: str) -> tuple[list[int], list[Thought]]:
+    def _used(self, ids: Sequence[str]) -> dict[int, Thought]:
+        """The thoughts of these ids that are still there, in this order."""
+        numbers = self.store.items.numbers(ids)
+        found = self._thoughts(numbers.values())
+        return {numbers[i]: found[numbers[i]] for i in ids if numbers.get(i) in found}
+
+    def _recalled(self, question: str) -> tuple[list[int], dict[int, Thought]]:
         """The items most like the question in their order, and the usable thoughts among them."""
         numbers = numbers_of(self.store, self.memory)
         carry(self.store, self.memory)
         resting = self._resting()
         if not (resting or self.manner.chunk_tokens):
-            return numbers, []  # nothing to recall: nothing is embedded, nothing differs
+            return numbers, {}  # nothing to recall: nothing is embedded, nothing differs
         self._add({numbers[k]: self.memory.pages[k].text for k in self._near(question)})
         hits = loop.recall(self.manner, self.retriever, question, resting | set(numbers))
         order = [hit.item for hit in hits]
-        by_id = {t.id: t for t in self._thoughts(order)}
-        ids = self.store.items.ids(order)
-        found = [by_id[ids[n]] for n in order if ids.get(n) in by_id]
-        return order, [t for t in found if t.support in self._usable]
+        found = self._thoughts(order)
+        return order, {n: found[n] for n in order if n in found and self._usable(found[n])}
 
-    @property
-    def _usable(self) -> tuple[str, ...]:
-        usable = ("sound", "partial")
-        return usable if self.manner.grounding else (*usable, "unsupported")
+    def _usable(self, thought: Thought) -> bool:
+        """Whether it stands, or nothing that it rests on is known where that is not asked for."""
+        stands = thought.support in ("sound", "partial")
+        return stands or (thought.support == "unsupported" and not self.manner.grounding)
 
     def _resting(self) -> set[int]:
         """The thoughts that may be recalled, by their numbers."""
@@ -144,9 +150,8 @@ class Round:
             return self.store.items.resting_anywhere()
         return self.store.items.resting_on(documents_of(self.memory))
 
-    def _note(self, thought: Thought) -> Note:
+    def _note(self, number: int, thought: Thought) -> Note:
         mark = _PARTIAL if thought.support == "partial" else ""
-        number = self._numbered([thought.id])[thought.id]
         others = self.store.items.elsewhere([number], documents_of(self.memory))
         return Note(
             id=thought.id,
@@ -155,11 +160,8 @@ class Round:
             elsewhere=others.get(number, ()),
         )
 
-    def _numbered(self, ids: Sequence[str]) -> dict[str, int]:
-        return self.store.items.numbers(ids)
-
-    def _thoughts(self, numbers: Collection[int]) -> list[Thought]:
-        return self.store.items.thoughts(list(numbers), asked_about=documents_of(self.memory))
+    def _thoughts(self, numbers: Collection[int]) -> dict[int, Thought]:
+        return self.store.items.thoughts_by_number(numbers, documents_of(self.memory))
 
     def _near(self, question: str) -> Iterable[int]:
         """The pages that are compared with it, by index.
@@ -220,8 +222,7 @@ class Round:
         levels = self.store.items.levels(sources)
         if len(levels) < len(sources):
             return None
-        thoughts = {self._numbered([t.id])[t.id] for t in self._thoughts(sources)}
-        raw = len(set(sources) - thoughts)
+        raw = len(set(sources) - self._thoughts(sources).keys())
         if reason := loop.too_far(self.manner, sources, levels, raw):
             _log.info("not kept: %s", reason)
             return None
@@ -268,21 +269,20 @@ class Round:
         self.memory = memory  # its pages may have been merged to fit
         named = numbers_of(self.store, memory)
         numbers = dict(zip((p.number for p in memory.pages), named, strict=True))
-        used = self._thoughts(self._numbered(answer.thoughts_used).values())
-        of_thoughts = [(self._numbered([t.id])[t.id], t) for t in used]
+        used = self._used(answer.thoughts_used)
         pages = {p.number: p for p in memory.pages}
         found = [Evidence(item=numbers[n], text=pages[n].text) for n in answer.pages_read]
         cited = standing(memory, answer.citations)
         looked = {*answer.pages_read, *(c.page for c in cited)}
         self._add({numbers[n]: pages[n].text for n in sorted(looked)})
-        found += [Evidence(item=number, text=t.text) for number, t in of_thoughts]
+        found += [Evidence(item=number, text=t.text) for number, t in used.items()]
         if not self.manner.grounding:
             return found, ""
         for number in dict.fromkeys(c.page for c in cited if c.page not in answer.pages_read):
             gist = self.store.items.gist(reached(answer, number, numbers))
             found += [Evidence(item=gist, text=pages[number].text)] if gist else []
         passages = [_around(memory, c) for c in cited]
-        passages += [t.text for t in used]
+        passages += [t.text for t in used.values()]
         return found, "\n\n".join(dict.fromkeys(passages))[:_MOST_SHOWN_CHARS] if cited else ""
 
     def _cited(self, evidence: Evidence, answer: Answer) -> bool:

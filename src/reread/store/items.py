@@ -156,6 +156,12 @@ class Items:
 
         Documents `asked_about` count as current whatever their names stand for by now.
         """
+        return list(self.thoughts_by_number(numbers, asked_about).values())
+
+    def thoughts_by_number(
+        self, numbers: Collection[int] | None, asked_about: Collection[str] = ()
+    ) -> dict[int, Thought]:
+        """The same under their numbers; those forgotten meanwhile are not among them."""
         wanted = None if numbers is None else listed(numbers)
         chosen = self._store._all(
             "SELECT * FROM items WHERE kind = 'thought' "
@@ -166,9 +172,10 @@ class Items:
         roots = self._below("roots", wanted)
         pages = {page for pairs in roots.values() for page, _ in pairs}
         places = self._places(pages, asked_about)
-        return [
-            _thought(row, sources.get(row[0], []), roots.get(row[0], []), places) for row in chosen
-        ]
+        return {
+            row[0]: _thought(row, sources.get(row[0], []), roots.get(row[0], []), places)
+            for row in chosen
+        }
 
     def resting_on(self, documents: Collection[str]) -> set[int]:
         """The numbers of the thoughts with a root in one of these documents."""
