@@ -436,6 +436,18 @@ def test_a_place_beyond_the_text_names_no_page(tmp_path: Path) -> None:
     assert made.store._all('SELECT * FROM places WHERE start >= "end"') == []
 
 
+def test_an_answer_of_others_is_distilled_with_the_pages_of_each_document(tmp_path: Path) -> None:
+    made, model = opened(tmp_path)
+    for source in (light(), valley()):
+        made.read(source, **READING)
+    taken = made.thoughts.take([{"question": Q_BOTH, "answer": BOTH}])
+    (shown,) = seen(model, "distil")
+    passages = shown.replace(BOTH, "")
+    assert LAMP in passages
+    assert MILL in passages
+    assert len(taken.sound) == 1
+
+
 def test_what_was_forgotten_meanwhile_does_not_come_back_by_an_edit(tmp_path: Path) -> None:
     made, _ = opened(tmp_path)
     old = made.thoughts.get(str(ask(made, Q_LENS, light()).thought_kept))

@@ -456,6 +456,18 @@ def test_what_comes_in_is_looked_for_in_documents_that_were_only_read(tmp_path: 
     assert (len(taken.sound), taken.unsupported, taken.refused) == (2, [], [])
 
 
+def test_what_is_too_long_for_a_thought_is_refused_and_nothing_is_cut(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path)
+    ask(made, Q_LAMP, lamp())
+    (thought,) = made.thoughts.all()
+    taken = made.thoughts.take([{"thought": f"{MILL} " * 60}, {"thought": MILL}])
+    assert taken.refused == [(1, "its thought has more than 4,000 characters")]
+    assert len(taken.sound) == 1
+    with pytest.raises(UsageError, match="4,000 characters at most"):
+        made.thoughts.edit(thought.id, LAMP * 60)
+    assert made.thoughts.get(thought.id) == thought
+
+
 def test_many_questions_at_once_lose_nothing_and_wait_for_no_one(tmp_path: Path) -> None:
     made, _ = opened(tmp_path)
     source = lamp()

@@ -227,11 +227,13 @@ class Thoughts:
         """The thought in the user's words, under a new id; what rested on the old words lost them.
 
         Raises:
-            UsageError: the words are empty or the same.
+            UsageError: the words are empty, the same or too many.
         """
         text = " ".join(clean(text).split())
         if not text:
             raise UsageError("a thought cannot be empty", hint="`thoughts forget` removes it")
+        if len(text) > exchange.LONGEST:
+            raise UsageError(f"a thought has {exchange.LONGEST:,} characters at most")
         old = self.get(thought_id)
         retriever = self.retriever
         about = {"made": "edited", "model": old.model, "prompts": list(old.prompts)}

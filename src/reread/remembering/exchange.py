@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from reread.errors import ModelError, UsageError
@@ -20,10 +21,12 @@ from reread.store.changes import Draft
 from reread.text import clean
 from reread.thoughts import loop
 from reread.thoughts.grounding import Evidence, grounded
-from reread.types import Document, Thought
+from reread.types import Document, Place, Thought
 
+Opened = Callable[[str], Document | None]  # a document by its id
 _MOST_PAGES = 12
-_LONGEST_TEXT = 4_000  # characters of a text that comes in
+_MOST_OPEN = 4  # documents in memory at a time, as their thoughts come
+LONGEST = 4_000  # characters of a thought, a question or an answer that comes in
 
 
 @dataclass(slots=True)
@@ -38,15 +41,16 @@ class Taken:
 
 def records(store: Store) -> Iterator[dict[str, Any]]:
     """Every thought as a record; what it rests on stands before it."""
+    document = lru_cache(_MOST_OPEN)(store.document)
     for thought in store.items.thoughts():
         sources: list[dict[str, Any]] = []
         for source in thought.sources:
             if source.startswith("t"):
                 sources.append({"thought": source})
             elif source.startswith("g"):
-                sources += [_place(store, p) for p in store.items.roots_of(source)]
+                sources += [_place(store, p, document) for p in store.items.roots_of(source)]
             else:
-                sources.append(_place(store, source))
+                sources.append(_place(store, source, document))
         yield {
             "id": thought.id,
             "thought": thought.text,
@@ -63,19 +67,23 @@ def records(store: Store) -> Iterator[dict[str, Any]]:
         }
 
 
-def _place(store: Store, page: str) -> dict[str, Any]:
-    _, places = store.items.text_of(page)
-    if not places:
+def _place(store: Store, page: str, document: Opened) -> dict[str, Any]:
+    place = _standing(store, page)
+    if place is None:
         return {}
-    place = next((p for p in places if p.current), places[0])
-    document = store.document(place.document)
-    title = document.title if document else ""
+    found = document(place.document)
     return {
         "document": place.document,
-        "title": title,
+        "title": found.title if found else "",
         "start": place.start,
         "end": place.end,
     }
+
+
+def _standing(store: Store, page: str) -> Place | None:
+    """Where a page stands, in a current document rather than in an earlier version."""
+    places = store.items.places_of(page)
+    return next((p for p in places if p.current), places[0] if places else None)
 
 
 def take(
@@ -96,25 +104,30 @@ def take(
         UsageError: a record is neither; those before it are kept.
     """
     taken, names = Taken(), dict[str, int]()
+    document = lru_cache(_MOST_OPEN)(store.document)
     for number, entry in enumerate(entries, 1):
         record = _checked(entry, number)
-        sources = _named(store, entry, names)
+        if long := [key for key, text in record.items() if len(text) > LONGEST]:
+            taken.refused.append((number, f"its {long[0]} has more than {LONGEST:,} characters"))
+            continue
+        sources = _named(store, entry, names, document)
         found = _pages(store, retriever, record["thought"] or record["answer"], sources)
         if not record["thought"]:
-            record["thought"], reason = _distilled(store, distiller, record, found)
+            record["thought"], reason = _distilled(store, distiller, record, found, document)
             if reason:
                 taken.refused.append((number, reason))
                 continue
         verdict = grounded(record["thought"], record["question"], found)
         rests = tuple(sorted(verdict.items))
-        before = len(store.items.thoughts())
+        newest = store.items.newest()
         thought, like = _kept(store, retriever, record, rests)
         if thought is None:
             taken.refused.append((number, f"it says nothing new ({like})"))
             continue
-        if isinstance(entry.get("id"), str):
-            names[str(entry["id"])] = store.items.numbers([thought.id])[thought.id]
-        if len(store.items.thoughts()) == before:
+        own = store.items.numbers([thought.id]).get(thought.id, 0)  # 0: forgotten meanwhile
+        if isinstance(entry.get("id"), str) and own:
+            names[str(entry["id"])] = own
+        if own <= newest:
             taken.known.append(thought.id)
         else:
             (taken.sound if rests else taken.unsupported).append(thought.id)
@@ -129,7 +142,7 @@ def _checked(entry: Mapping[str, Any], number: int) -> dict[str, str]:
         value = entry.get(key, "")
         if not isinstance(value, str):
             raise UsageError(f"record {number}: {key} is no text")
-        record[key] = " ".join(clean(value)[:_LONGEST_TEXT].split())
+        record[key] = " ".join(clean(value).split())
     if not record["thought"] and not (record["question"] and record["answer"]):
         raise UsageError(
             f"record {number} holds neither a thought nor a question with its answer",
@@ -138,7 +151,9 @@ def _checked(entry: Mapping[str, Any], number: int) -> dict[str, str]:
     return record
 
 
-def _named(store: Store, entry: Mapping[str, Any], names: Mapping[str, int]) -> set[int]:
+def _named(
+    store: Store, entry: Mapping[str, Any], names: Mapping[str, int], document: Opened
+) -> set[int]:
     """The items that a record names as its sources and that are here."""
     found: set[int] = set()
     listed = entry.get("sources", [])
@@ -148,11 +163,11 @@ def _named(store: Store, entry: Mapping[str, Any], names: Mapping[str, int]) -> 
         if (number := names.get(str(source.get("thought")))) is not None:
             found.add(number)
         start, end = source.get("start"), source.get("end")
-        document = store.document(str(source.get("document")))
-        if not (document and isinstance(start, int) and isinstance(end, int)):
+        here = document(str(source.get("document")))
+        if not (here and isinstance(start, int) and isinstance(end, int)):
             continue
-        if 0 <= start < (end := min(end, len(document.text))):
-            found |= set(store.items.pages(document, [(start, end)]))
+        if 0 <= start < (end := min(end, len(here.text))):
+            found |= set(store.items.pages(here, [(start, end)]))
     return found
 
 
@@ -172,15 +187,16 @@ def _distilled(
     distiller: Callable[[Document], Round],
     record: Mapping[str, str],
     found: list[Evidence],
+    document: Opened,
 ) -> tuple[str, str]:
     """The thought that a question and its answer teach, or why there is none."""
     ids = store.items.ids([e.item for e in found])
-    places = [p for i in ids.values() for p in store.items.text_of(i)[1]]
-    document = store.document(places[0].document) if places else None
-    if document is None:
+    places = [place for i in ids.values() if (place := _standing(store, i))]
+    within = [(p, d) for p in places if (d := document(p.document))]
+    if not within:
         return "", "no page of this library is like it"
-    shown = [quotes.best(record["answer"], document, p.start, p.end) for p in places]
-    work = distiller(document)
+    shown = [quotes.best(record["answer"], d, p.start, p.end) for p, d in within]
+    work = distiller(within[0][1])
     try:
         proposal = loop.propose(
             work.desk,

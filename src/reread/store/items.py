@@ -229,13 +229,19 @@ class Items:
             )
         )
 
+    def newest(self) -> int:
+        """The number of the newest item, 0 where there is none."""
+        return self._store._one("SELECT MAX(number) FROM items")[0] or 0
+
+    def places_of(self, item_id: str) -> list[Place]:
+        """Where an item stands if it is a page."""
+        numbers = set(self.numbers([item_id]).values())
+        return next(iter(self._places(numbers, ()).values()), [])
+
     def text_of(self, item_id: str) -> tuple[str, list[Place]]:
         """What an item says, and where it stands if it is a page."""
-        numbers = self.numbers([item_id])
-        text = dict(self._store.vectors.texts(set(numbers.values())))
-        places = self._places(set(numbers.values()), ())
-        number = numbers.get(item_id, 0)
-        return text.get(number) or "", places.get(number, [])
+        text = dict(self._store.vectors.texts(set(self.numbers([item_id]).values())))
+        return next(iter(text.values()), "") or "", self.places_of(item_id)
 
     def sources_of(self, item_id: str) -> list[str]:
         """The ids of the direct sources of an item."""
