@@ -258,12 +258,20 @@ def test_an_empty_question_is_refused_before_any_call(question: str) -> None:
     assert model.calls == []
 
 
-@pytest.mark.parametrize("options", [("one",), ("same", "same"), tuple(map(str, range(27)))])
-def test_options_that_cannot_be_chosen_from_are_refused(options: tuple[str, ...]) -> None:
-    made, model = desk({})
-    with pytest.raises(UsageError, match="options"):
-        answer(made, MEMORY, QUESTION, options)
-    assert model.calls == []
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        (("one",), "one option leaves no choice"),
+        (("same", "same"), "two options are the same"),
+        (tuple(map(str, range(27))), "27 options are too many"),
+        (("a baker", " "), "an option is empty"),
+    ],
+)
+def test_options_that_cannot_be_chosen_from_are_refused(
+    options: tuple[str, ...], wrong: str
+) -> None:
+    with pytest.raises(UsageError, match=wrong):
+        ask("None", "A", options=options)
 
 
 def test_the_compression_rate_is_that_of_the_last_context() -> None:

@@ -49,7 +49,9 @@ def list_(
         return
     for t in found:
         common.out(f"{t.id}  level {t.level:.2f}, {t.support}: {t.text}")
-    if not found:
+    if not found and support:
+        common.say(f"no thought is {support}")
+    elif not found:
         common.say("no thoughts; each question that a document answers leaves one")
 
 

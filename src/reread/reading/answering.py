@@ -46,13 +46,7 @@ def answer(
     question = " ".join(question.split())
     if not question:
         raise UsageError("the question is empty", hint="Ask something")
-    if len(options) == 1 or len(options) > _MOST_OPTIONS or len(set(options)) != len(options):
-        raise UsageError(
-            f"{len(options)} options cannot be chosen from",
-            hint=f"Give 2 to {_MOST_OPTIONS} different ones",
-        )
-    if not all(option.strip() for option in options):
-        raise UsageError("an option is empty", hint="Give each option a text")
+    _check(options)
     memory = _fitted(desk, memory, question)
     reply = _Reply(desk, memory, tags(memory, question, *options), question, tuple(options))
     if not reply.fits([], []):
@@ -88,6 +82,20 @@ def answer(
         fallbacks=tuple(found.fallbacks),
         model=desk.model.name,
     )
+
+
+def _check(options: Sequence[str]) -> None:
+    wrong = ""
+    if len(options) == 1:
+        wrong = "one option leaves no choice"
+    elif len(options) > _MOST_OPTIONS:
+        wrong = f"{len(options)} options are too many"
+    elif len(set(options)) != len(options):
+        wrong = "two options are the same"
+    elif not all(option.strip() for option in options):
+        wrong = "an option is empty"
+    if wrong:
+        raise UsageError(wrong, hint=f"Give 2 to {_MOST_OPTIONS} different ones")
 
 
 def _fitted(desk: Desk, memory: GistMemory, question: str) -> GistMemory:

@@ -87,6 +87,7 @@ def vote(store: Store, comparison_id: str, choice: str) -> str:
     Raises:
         UsageError: there is no such comparison or choice.
     """
+    choice = str(choice)
     if choice not in CHOICES:
         raise UsageError(f"{choice!r} is no vote", hint="Say 1, 2 or =")
     found = [c for c in store.questions.comparisons() if c["id"] == comparison_id]
