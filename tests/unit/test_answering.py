@@ -270,8 +270,10 @@ def test_an_empty_question_is_refused_before_any_call(question: str) -> None:
 def test_options_that_cannot_be_chosen_from_are_refused(
     options: tuple[str, ...], wrong: str
 ) -> None:
+    made, model = desk({})
     with pytest.raises(UsageError, match=wrong):
-        ask("None", "A", options=options)
+        answer(made, MEMORY, QUESTION, options)
+    assert model.calls == []
 
 
 def test_the_compression_rate_is_that_of_the_last_context() -> None:
