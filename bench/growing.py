@@ -86,6 +86,12 @@ def rows_of(
         }
 
 
+def within(found: dict[str, float | None]) -> str:
+    """The interval as the table shows it."""
+    low, high = found["low"], found["high"]
+    return "too few" if low is None or high is None else f"{low:+.1f} to {high:+.1f}"
+
+
 def line(name: str, rows: Sequence[dict[str, Any]]) -> str:
     """A line of the table."""
     score, words = (
@@ -101,7 +107,7 @@ def line(name: str, rows: Sequence[dict[str, Any]]) -> str:
         f"{words['with']:.0f}, {words['without']:.0f}",
         f"{score['with']:.1f}",
         f"{score['without']:.1f}",
-        f"{found['mean']:+.1f} ({found['low']:+.1f} to {found['high']:+.1f})",
+        f"{found['mean']:+.1f} ({within(found)})",
     ]
     return f"| {' | '.join(cells)} |"
 

@@ -60,7 +60,7 @@ def test_links_in_the_readme_lead_somewhere() -> None:
 ANSWERS = (ROOT / "docs" / "answers.md").read_text(encoding="utf-8")
 
 
-def _run(words: list[str], home: Path) -> str:
+def _run(words: list[str], home: Path, errors: bool = True) -> str:
     done = subprocess.run(
         [sys.executable, "-c", "from reread.cli import main; main()", *words],
         cwd=ROOT,
@@ -69,7 +69,7 @@ def _run(words: list[str], home: Path) -> str:
         text=True,
         check=True,
     )
-    return done.stdout + done.stderr
+    return done.stdout + (done.stderr if errors else "")
 
 
 def test_what_the_page_of_answers_shows_is_printed(tmp_path: Path) -> None:
@@ -85,6 +85,62 @@ def test_the_page_of_answers_names_every_field(tmp_path: Path) -> None:
     fields = json.loads(printed[printed.index("{") : printed.rindex("}") + 1])
     table = ANSWERS[ANSWERS.index("| field |") :]
     assert [f for f in (*fields, *fields["trace"]) if f"`{f}`" not in table] == []
+
+
+JSON_PAGE = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
+SAMPLE = "examples/sample.md"
+PRINTED = {
+    "read": ["read", SAMPLE],
+    "list": ["list"],
+    "show DOC": ["show", SAMPLE],
+    "pages DOC": ["pages", SAMPLE],
+    "gists DOC": ["gists", SAMPLE],
+    "estimate SOURCE": ["estimate", SAMPLE],
+    "ask --compare": ["ask", SAMPLE, "When was the lamp lit?", "--compare"],
+    "thoughts list": ["thoughts", "list"],
+    "thoughts show ID": ["thoughts", "show", "t"],
+    "thoughts import FILE": ["thoughts", "import", "FILE"],
+    "thoughts report": ["thoughts", "report"],
+    "models list": ["models", "list"],
+}
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("learned")
+    for question in ("When was the lamp first lit?", "Who was the first keeper of the light?"):
+        _run(["ask", SAMPLE, question, "--compare"], home)
+        _run(["ask", SAMPLE, question], home)
+    return home
+
+
+@pytest.mark.parametrize("command", PRINTED)
+def test_the_page_of_json_names_every_field(command: str, learned: Path) -> None:
+    words = [str(learned / "own.jsonl") if w == "FILE" else w for w in PRINTED[command]]
+    (learned / "own.jsonl").write_text('{"thought": "The lamp was lit."}\n', encoding="utf-8")
+    if words[-1] == "t":
+        (first, *_) = json.loads(_run(["thoughts", "list", "--json"], learned))
+        words[-1] = first["id"]
+    section = JSON_PAGE.partition(f"## `{command}`\n")[2].partition("\n## ")[0]
+    printed = _run([*words, "--json"], learned, errors=False)
+    fields = _fields(json.loads(printed))
+    common = JSON_PAGE.partition("\n## ")[0] + section
+    assert len(fields) > 1
+    assert [f for f in fields if f"`{f}`" not in common] == []
+
+
+def _fields(found: object, depth: int = 2) -> list[str]:
+    """The names of fields, and of those within, but for what another table lists."""
+    if isinstance(found, list):
+        return [f for entry in found[:3] for f in _fields(entry, depth)]
+    if not isinstance(found, dict) or not depth:
+        return []
+    told = ("settings", "usage", "memories", "coverage", "thought", "support")
+    return [
+        f
+        for key, value in found.items()
+        for f in (key, *(_fields(value, depth - 1) if key not in told else []))
+    ]
 
 
 def test_the_page_of_formats_names_all_that_is_read() -> None:

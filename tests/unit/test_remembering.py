@@ -15,6 +15,7 @@ from remembering import Reply, answer_given, distilled, document, library
 from reread.errors import SettingsError, UsageError
 from reread.library import Library
 from reread.llm.scripted import Scripted
+from reread.remembering import compare
 from reread.text import estimate_tokens
 from reread.types import Answer, Call, Document
 
@@ -514,6 +515,21 @@ def test_two_answers_are_compared_and_the_votes_counted(tmp_path: Path) -> None:
         made.thoughts.vote(second.id, "3")
     with pytest.raises(UsageError, match="no comparison"):
         made.thoughts.vote("c0", "1")
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([], None),
+        ([("a", 2.0)], (2.0, None, None, 1, 1)),
+        ([("a", 1.0), ("b", 3.0)], (2.0, None, None, 2, 2)),
+        ([("a", 1.0)] * 3, (1.0, 1.0, 1.0, 3, 1)),
+        ([("a", 0.0), ("b", 0.0), ("c", 3.0), ("c", 3.0)], (1.5, 0.0, 3.0, 4, 3)),
+    ],
+)
+def test_an_interval_needs_three_to_draw_from(values: Any, expected: Any) -> None:
+    found = compare.interval(values)
+    assert (found and tuple(found.values())) == expected
 
 
 def test_thoughts_work_by_words_alone(tmp_path: Path) -> None:

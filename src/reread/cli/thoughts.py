@@ -249,9 +249,11 @@ def report(
         "more_seconds_a_question",
     ):
         if value := found[key]:
+            known = value["low"] is not None
+            within = f"95%: {value['low']:g} to {value['high']:g}" if known else "no interval yet"
             common.out(
-                f"{key.replace('_', ' ')}: {value['mean']:g} (95%: {value['low']:g} to "
-                f"{value['high']:g}; {common.many(value['questions'], 'question')}, "
+                f"{key.replace('_', ' ')}: {value['mean']:g} ({within}; "
+                f"{common.many(value['questions'], 'question')}, "
                 f"{common.many(value['documents'], 'document')})"
             )
     if not found["comparisons"]:

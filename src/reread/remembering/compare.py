@@ -21,6 +21,7 @@ from reread.types import Answer, Thought, Usage
 
 CHOICES = ("1", "2", "=")
 _DRAWS = 2_000
+_FEWEST = 3
 
 
 class Asks(Protocol):
@@ -103,7 +104,7 @@ def vote(store: Store, comparison_id: str, choice: str) -> str:
 
 
 def report(store: Store, thoughts: Sequence[Thought]) -> dict[str, Any]:
-    """Votes, and what thoughts cost, with 95% intervals; None where there is too little."""
+    """Votes, and what thoughts cost, with 95% intervals; None where nothing was compared."""
     compared = store.questions.comparisons()
     voted = [c for c in compared if c["vote"]]
     scores = [(c["document"], _SCORE[c["vote"]]) for c in voted]
@@ -126,24 +127,32 @@ _SCORE = {"with": 1.0, "tie": 0.5, "without": 0.0}
 _SUPPORTS = ("sound", "partial", "stale", "unsupported")
 
 
-def interval(values: Sequence[tuple[str, float]]) -> dict[str, float] | None:
-    """The mean and its 95% interval, by drawing groups anew; by values where there is one group."""
+def interval(values: Sequence[tuple[str, float]]) -> dict[str, float | None] | None:
+    """The mean and its 95% interval, by drawing groups anew; by values where there is one group.
+
+    Fewer than three drawn from say nothing of others: then `low` and `high` are None.
+    """
     if not values:
         return None
+    documents = {group for group, _ in values}
     groups: dict[str, list[float]] = {}
     for k, (group, value) in enumerate(values):
-        several = len({g for g, _ in values}) > 1
-        groups.setdefault(group if several else str(k), []).append(value)
-    rng = random.Random(1)  # noqa: S311 - the same report twice is the same
+        groups.setdefault(group if len(documents) > 1 else str(k), []).append(value)
     names = sorted(groups)
-    means = sorted(_mean(groups, [rng.choice(names) for _ in names]) for _ in range(_DRAWS))
+    low, high = _ends(groups, names) if len(names) >= _FEWEST else (None, None)
     return {
         "mean": round(_mean(groups, names), 4),
-        "low": round(means[int(0.025 * _DRAWS)], 4),
-        "high": round(means[int(0.975 * _DRAWS)], 4),
+        "low": low,
+        "high": high,
         "questions": len(values),
-        "documents": len({g for g, _ in values}),
+        "documents": len(documents),
     }
+
+
+def _ends(groups: dict[str, list[float]], names: Sequence[str]) -> tuple[float, float]:
+    rng = random.Random(1)  # noqa: S311 - the same report twice is the same
+    means = sorted(_mean(groups, [rng.choice(names) for _ in names]) for _ in range(_DRAWS))
+    return round(means[int(0.025 * _DRAWS)], 4), round(means[int(0.975 * _DRAWS)], 4)
 
 
 def _mean(groups: dict[str, list[float]], names: Sequence[str]) -> float:
