@@ -15,6 +15,7 @@ from remembering import Reply, answer_given, distilled, document, library
 from reread.errors import SettingsError, UsageError
 from reread.library import Library
 from reread.llm.scripted import Scripted
+from reread.ports import Step
 from reread.remembering import compare
 from reread.text import estimate_tokens
 from reread.types import Answer, Call, Document
@@ -52,6 +53,12 @@ def opened(folder: Path, replies: dict[str, Reply] | None = None) -> tuple[Libra
 
 def ask(made: Library, question: str, source: Document, **said: Any) -> Answer:
     return made.ask(question, source, **READING, **said)
+
+
+def embedded(folder: Path) -> int:
+    """How many items have vectors."""
+    with closing(sqlite3.connect(folder / "library.db")) as db:
+        return int(db.execute("SELECT COUNT(DISTINCT item) FROM vectors").fetchone()[0])
 
 
 def seen(model: Scripted, phase: str) -> list[str]:
@@ -457,6 +464,30 @@ def test_what_comes_in_is_looked_for_in_documents_that_were_only_read(tmp_path: 
     assert (len(taken.sound), taken.unsupported, taken.refused) == (2, [], [])
 
 
+def test_an_import_that_names_its_pages_embeds_no_others(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path / "a")
+    source = lamp()
+    ask(made, Q_LAMP, source)
+    other, _ = opened(tmp_path / "b")
+    other.read(lamp(), **READING)
+    assert len(other.thoughts.take(made.thoughts.export()).sound) == 1
+    assert embedded(tmp_path / "b") == 2  # the page and the thought
+    other.thoughts.take([{"thought": LENS}])
+    assert embedded(tmp_path / "b") > 4
+
+
+def test_embedding_many_chunks_tells_how_far_it_is(tmp_path: Path) -> None:
+    steps: list[Step] = []
+    made, model = opened(tmp_path)
+    told = Library(config=made.config, model=model, progress=steps.append)
+    text = "\n\n".join(f"{FILLER * 20}This was written in year {k}." for k in range(40))
+    told.ask(Q_LAMP, document(text, "long.txt"), thoughts="paper")
+    found = [(s.done, s.total) for s in steps if s.phase == "embed"]
+    assert len(found) >= 2
+    assert found[-1][0] == found[-1][1]
+    assert [done for done, _ in found] == sorted({done for done, _ in found})
+
+
 def test_what_is_too_long_for_a_thought_is_refused_and_nothing_is_cut(tmp_path: Path) -> None:
     made, _ = opened(tmp_path)
     ask(made, Q_LAMP, lamp())
@@ -558,7 +589,5 @@ def test_pages_that_no_question_came_near_are_not_embedded(tmp_path: Path) -> No
     ask(made, Q_LAMP, source)
     ask(made, "Who lit the lamp of the lighthouse?", source)
     pages = made.read(source, **READING).pages
-    with closing(sqlite3.connect(tmp_path / "library.db")) as db:
-        (embedded,) = db.execute("SELECT COUNT(DISTINCT item) FROM vectors").fetchone()
     assert len(pages) > 200
-    assert 1 < embedded < 30
+    assert 1 < embedded(tmp_path) < 30

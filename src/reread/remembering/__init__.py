@@ -261,8 +261,7 @@ class Thoughts:
         Raises:
             UsageError: a record is neither.
         """
-        self._findable()
-        return exchange.take(self._store, self.retriever, self._distiller, records)
+        return exchange.take(self._store, self.retriever, self._distiller, self._findable, records)
 
     def _findable(self) -> None:
         """Makes the pages of every document findable, as it was read, else in chunks."""

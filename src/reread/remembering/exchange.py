@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from reread.errors import ModelError, UsageError
@@ -90,6 +90,7 @@ def take(
     store: Store,
     retriever: Retriever,
     distiller: Callable[[Document], Round],
+    findable: Callable[[], None],
     entries: Iterable[Mapping[str, Any]],
 ) -> Taken:
     """Takes thoughts as they are, and distils questions with answers where the model agrees.
@@ -98,6 +99,7 @@ def take(
         store: Where they go.
         retriever: Finds pages for those that name none.
         distiller: Makes what a question and answer about a document are distilled with.
+        findable: Makes every page findable; called when the first record names none.
         entries: Records with `thought`, or with `question` and `answer`.
 
     Raises:
@@ -105,13 +107,17 @@ def take(
     """
     taken, names = Taken(), dict[str, int]()
     document = lru_cache(_MOST_OPEN)(store.document)
+    once = cache(findable)
     for number, entry in enumerate(entries, 1):
         record = _checked(entry, number)
         if long := [key for key, text in record.items() if len(text) > LONGEST]:
             taken.refused.append((number, f"its {long[0]} has more than {LONGEST:,} characters"))
             continue
         sources = _named(store, entry, names, document)
+        if not sources:
+            once()
         found = _pages(store, retriever, record["thought"] or record["answer"], sources)
+        retriever.add([(e.item, e.text) for e in found])
         if not record["thought"]:
             record["thought"], reason = _distilled(store, distiller, record, found, document)
             if reason:

@@ -33,7 +33,7 @@ from reread.store import Store
 from reread.store.books import DocumentCalls
 from reread.store.changes import Draft
 from reread.store.questions import Asked
-from reread.text import plain, sentences
+from reread.text import count_words, plain, sentences
 from reread.thoughts import loop, retrieved
 from reread.thoughts.grounding import Evidence
 from reread.thoughts.settings import Manner
@@ -44,6 +44,7 @@ _log = logging.getLogger(__name__)
 Hear = Callable[[str], None]
 _PARTIAL = " (Some of what this rests on is gone or has changed since.)"
 _MOST_SHOWN_CHARS = 3_000
+_AT_ONCE = 32  # pages embedded before it is told how far that is
 
 
 @dataclass(slots=True, kw_only=True)
@@ -174,8 +175,15 @@ class Round:
         return self.desk.rank(self.memory.gists, question)[: self.manner.k]
 
     def _add(self, pages: Mapping[int, str]) -> None:
-        """Makes these texts findable by the numbers of their items."""
-        self.retriever.add([(n, text.strip()) for n, text in pages.items() if text.strip()])
+        """Makes these texts findable by the numbers of their items; of many it is told how far."""
+        texts = [(n, text.strip()) for n, text in pages.items() if text.strip()]
+        total, done = sum(count_words(text) for _, text in texts), 0
+        for at in range(0, len(texts), _AT_ONCE):
+            some = texts[at : at + _AT_ONCE]
+            self.retriever.add(some)
+            done += sum(count_words(text) for _, text in some)
+            if len(texts) > _AT_ONCE:
+                self.desk.report("embed", done, total)
 
     def _key(self, question: str, options: Sequence[str]) -> str:
         """What makes a question the same one again, its spelling aside."""
