@@ -198,6 +198,12 @@ class VectorStore(Protocol):
     def with_vectors(self, embedder: str, items: Sequence[int]) -> set[int]:
         """Those of the items that have vectors."""
 
+    def without_vectors(self, embedder: str) -> list[tuple[int, str]]:
+        """(item, text) of the thoughts that have none, made while another embedder was in use."""
+
+    def width(self, embedder: str) -> int | None:
+        """How many numbers a vector has, None before there is one."""
+
     def existing(self, items: Collection[int]) -> set[int]:
         """Those of the items that were not forgotten."""
 

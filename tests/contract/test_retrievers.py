@@ -138,8 +138,21 @@ def test_vectors_of_different_embedders_never_meet(store: Store) -> None:
     one = Dense(Hashing("hashing:one"), store.vectors, epsilon=0.9)
     two = Dense(Hashing("hashing:two"), store.vectors, epsilon=0.9)
     first, second = thought(store, TEXTS[0], one), thought(store, TEXTS[0] + " Again.", two)
-    assert [h.item for h in one.nearest(one.encode(TEXTS[0], "query"), 5)] == [first]
-    assert [h.item for h in two.nearest(two.encode(TEXTS[0], "query"), 5)] == [second]
+    for dense in (one, two):
+        kept = store.vectors.vectors(dense.name, 0, 10)
+        assert len(kept.items) == 1
+        hits = dense.nearest(dense.encode(TEXTS[0], "query"), 5)
+        assert [h.item for h in hits] == [first, second]  # the other one was embedded anew
+        assert len(store.vectors.vectors(dense.name, 0, 10).items) == 2
+
+
+def test_a_model_that_gives_vectors_of_another_width_is_refused(store: Store) -> None:
+    thought(store, TEXTS[0], Dense(Hashing(), store.vectors, epsilon=0.9))
+    wider = Hashing()
+    wider.embed = lambda texts, side: np.ones((len(texts), 300), np.float32)  # type: ignore[method-assign]
+    dense = Dense(wider, store.vectors, epsilon=0.9)
+    with pytest.raises(ModelRefused, match="300 numbers, the library has those of 256"):
+        dense.encode(TEXTS[1], "query")
 
 
 def test_a_long_text_is_as_like_as_its_most_like_part(store: Store) -> None:
@@ -312,6 +325,9 @@ def test_endpoints_give_vectors_of_length_one(monkeypatch: pytest.MonkeyPatch) -
         return [[3.0, 4.0]] * len(texts)
 
     monkeypatch.setattr(made, "_sent", sent)
+    assert made.name == "openai:e5-small at 127.0.0.1:9"
+    assert EndpointEmbedder("e", base_url="http://me:pw@h/v1", api_key=None).name == "openai:e at h"
+    assert EndpointEmbedder("e", base_url=None, api_key=None).name == "openai:e"
     vectors = made.embed(["a", "b"], "query")
     assert np.allclose(vectors, [[0.6, 0.8]] * 2)
     made.embed(["c"], "passage")

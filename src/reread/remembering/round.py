@@ -11,14 +11,14 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from reread import reading
 from reread.errors import ModelError
 from reread.evidence import Note
-from reread.ports import Hit, Retriever
+from reread.ports import Retriever
 from reread.reading import Desk
+from reread.remembering.keeping import Scope, keep
 from reread.remembering.members import (
     bounds,
     carry,
@@ -61,6 +61,7 @@ class Round:
     calls: DocumentCalls
     memory: GistMemory
     made: str = "asked"
+    _failed: Fallback | None = field(default=None, init=False)
 
     def ask(self, question: str, options: Sequence[str] = (), hear: Hear | None = None) -> Answer:
         """The answer, with the thoughts it was made with and the one it left.
@@ -75,6 +76,8 @@ class Round:
         known = self._still(before) if before else None
         question = before.question if before else question
         answer = self._answered(question, options, known, hear)
+        if self._failed is not None:
+            return replace(answer, fallbacks=(*answer.fallbacks, self._failed))
         if before and known is not None:
             return replace(answer, thought_kept=before.kept)
         if answer.grounded:
@@ -93,7 +96,7 @@ class Round:
     ) -> Answer:
         if self.manner.chunk_tokens:
             return self._answered_from_chunks(question, known)
-        thoughts = self._recalled(question)[1] if known is None else known
+        thoughts = self._helpful(question) if known is None else known
         found = [self._note(number, thought) for number, thought in thoughts.items()]
         notes = loop.within_budget(self.desk, self.manner, found)
         self.calls.tell([note.id for note in notes])
@@ -112,6 +115,14 @@ class Round:
         chosen = [item for item in items if item is not None]
         self.calls.tell([item.id for item in chosen if isinstance(item, Note)])
         return retrieved.answer(self.desk, self.manner, self.memory, question, chosen)
+
+    def _helpful(self, question: str) -> dict[int, Thought]:
+        """The thoughts recalled; none, which is recorded, where the embedder cannot be had."""
+        try:
+            return self._recalled(question)[1]
+        except ModelError as error:
+            self._failed = Fallback(phase="recall", page=0, reason=error.message)
+            return {}
 
     # -- recall ---------------------------------------------------------------------------------
 
@@ -149,7 +160,8 @@ class Round:
         """The thoughts that may be recalled, by their numbers."""
         if self.manner.everywhere:
             return self.store.items.resting_anywhere()
-        return self.store.items.resting_on(documents_of(self.memory))
+        resting = self.store.items.resting_on(documents_of(self.memory))
+        return resting if self.manner.grounding else resting | self.store.items.rootless()
 
     def _note(self, number: int, thought: Thought) -> Note:
         mark = _PARTIAL if thought.support == "partial" else ""
@@ -203,70 +215,51 @@ class Round:
 
     def _learned(self, question: str, answer: Answer) -> Answer:
         """The answer with the thought it left, or with the reason why it left none, if unusual."""
-        evidence, shown = self._evidence(answer)
-        if not evidence or (self.manner.grounding and not shown):
-            return answer
-        beside = "\n".join(answer.memory.gists)
         try:
-            proposal = loop.propose(
-                self.desk, self.manner, question, answer.text, shown, evidence, beside
-            )
+            kept = self._distilled(question, answer)
         except ModelError as error:
             lost = Fallback(phase="distil", page=0, reason=error.message)
             return replace(answer, fallbacks=(*answer.fallbacks, lost))
+        return replace(answer, thought_kept=kept.id if kept else None)
+
+    def _distilled(self, question: str, answer: Answer) -> Thought | None:
+        evidence, shown = self._evidence(answer)
+        if not evidence or (self.manner.grounding and not shown):
+            return None
+        beside = "\n".join(answer.memory.gists)
+        proposal = loop.propose(
+            self.desk, self.manner, question, answer.text, shown, evidence, beside
+        )
         if proposal.reason:
             _log.info("not kept: %s", proposal.reason)
-            return answer
+            return None
         sources = set(proposal.sources)
         if self.manner.grounding:
             sources |= {e.item for e in evidence if self._cited(e, answer)}
-        kept = self.keep(proposal.text, question, answer.text, tuple(sorted(sources)))
-        return replace(answer, thought_kept=kept.id if kept else None)
+        return self.keep(proposal.text, question, answer.text, tuple(sorted(sources)))
 
     def keep(
         self, text: str, question: str, answer: str, sources: tuple[int, ...]
     ) -> Thought | None:
         """The thought, if it does not stand too far from pages and says something new."""
-        levels = self.store.items.levels(sources)
-        if len(levels) < len(sources):
-            return None
-        raw = len(set(sources) - self._thoughts(sources).keys())
-        if reason := loop.too_far(self.manner, sources, levels, raw):
-            _log.info("not kept: %s", reason)
-            return None
-        encoded = self.retriever.encode(text, "passage")
-        epsilon = self.manner.epsilon or self.retriever.epsilon  # calibrates: not in a transaction
-        vectors = self.retriever.vectors(encoded)
-        among = None if vectors else self._scope()
-        about: dict[str, Any] = {
-            "made": self.made,
-            "model": self.desk.model.name,
-            "manner": self.manner.name,
-            "epsilon": epsilon,
-            "prompts": [str(self.desk.prompts[self.manner.distil].id)],
-        }
-
-        def redundant() -> Hit | None:
-            hits = self.retriever.nearest(encoded, 1, among)
-            about["nearest"] = round(hits[0].score, 4) if hits else 0.0
-            if hits and hits[0].score >= epsilon:
-                _log.info("not kept: as like an item as %.3f", hits[0].score)
-                return hits[0]
-            return None
-
-        if vectors and redundant():  # the first search of a process reads all: not in a transaction
-            return None
         draft = Draft(
             text=text,
             question=question,
             answer=answer,
             sources=sources,
-            about=about,
-            embedder=self.retriever.name,
-            vectors=vectors,
+            about={
+                "made": self.made,
+                "model": self.desk.model.name,
+                "manner": self.manner.name,
+                "prompts": [str(self.desk.prompts[self.manner.distil].id)],
+            },
             said_in=tuple(self.calls.keys),
         )
-        return self.store.items.keep(draft, redundant)
+        scope = Scope(items=self._scope, asked_about=documents_of(self.memory))
+        kept, reason = keep(self.store, self.retriever, self.manner, draft, scope)
+        if reason:
+            _log.info("not kept: %s", reason)
+        return kept
 
     def _scope(self) -> set[int]:
         return self._resting() | set(numbers_of(self.store, self.memory))

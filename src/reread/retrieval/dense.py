@@ -1,7 +1,8 @@
 """Recall by vectors: an embedder, the vectors kept in the library, and search in memory.
 
 A long text has a vector for each of its parts, and is as like another as its most like part. The
-vectors in memory are those of this embedder alone. Those that other processes keep are seen at the
+vectors in memory are those of this embedder alone; thoughts that were kept while another was in use
+are embedded before the first search. Those that other processes keep are seen at the
 next search; those of forgotten items are passed over and dropped.
 """
 
@@ -12,6 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from reread.errors import ModelRefused
 from reread.ports import Embedder, Hit, Side, VectorStore
 from reread.retrieval import calibrate
 from reread.text import count_words, sentences
@@ -40,6 +42,8 @@ class Dense:
         self._fixed = epsilon
         self._index: Any = None
         self._last = 0
+        self._width: int | None = None
+        self._caught_up = False  # whether thoughts of another embedder's time have vectors
         self._lock = threading.Lock()
 
     @property
@@ -65,13 +69,25 @@ class Dense:
         ]
         for at in range(0, len(rows), _BATCH):
             batch = rows[at : at + _BATCH]
-            made = self._embedder.embed([text for _, _, text in batch], "passage")
+            made = self._embedded([text for _, _, text in batch], "passage")
             kept = zip(batch, _packed(made), strict=True)
             self._store.put_vectors(self.name, [(i, p, v) for (i, p, _), v in kept])
 
     def encode(self, text: str, side: Side) -> _Encoded:
         texts = passages(text, self._embedder.max_words) or [text]
-        return _Encoded(self._embedder.embed(texts, side), side)
+        return _Encoded(self._embedded(texts, side), side)
+
+    def _embedded(self, texts: Sequence[str], side: Side) -> Any:
+        """The vectors of the texts, if they are of the width that those kept have."""
+        made = self._embedder.embed(texts, side)
+        self._width = self._width or self._store.width(self.name) or made.shape[1]
+        if made.shape[1] != self._width:
+            raise ModelRefused(
+                f"{self.name} gives vectors of {made.shape[1]} numbers, the library has those of "
+                f"{self._width}",
+                hint="The model behind that name is another one: name it otherwise",
+            )
+        return made
 
     def vectors(self, encoded: _Encoded) -> list[bytes]:
         return _packed(encoded.vectors)
@@ -79,6 +95,9 @@ class Dense:
     def nearest(self, encoded: _Encoded, k: int, among: Collection[int] | None = None) -> list[Hit]:
         by_cosine = encoded.side == "passage" or self._embedder.metric == "cosine"
         vectors = calibrate.unit(encoded.vectors) if by_cosine else encoded.vectors
+        if not self._caught_up:
+            self.add(self._store.without_vectors(self.name))
+            self._caught_up = True
         # Never the store's lock inside ours: a search may be part of a transaction, which holds it.
         while True:
             self._see_new()

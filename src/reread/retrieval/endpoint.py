@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from reread.errors import ModelRefused, ModelUnavailable
 from reread.ports import Side
 from reread.retrieval.families import family
 
 _BATCH = 64
+_OFFICIAL = "https://api.openai.com/v1"
 
 
 class EndpointEmbedder:
-    """The embedder behind `/v1/embeddings`. Making one connects to nothing."""
+    """The embedder behind `/v1/embeddings`. Making one connects to nothing.
+
+    Elsewhere than at OpenAI the address belongs to its name: who knows what a server calls so.
+    """
 
     max_words = 300  # models of 512 tokens take as much
 
     def __init__(self, model: str, *, base_url: str | None, api_key: str | None) -> None:
         self._family = family(model)
-        self.name = self._family.named(f"openai:{model}")
+        self.name = self._family.named(f"openai:{model}{_at(base_url)}")
         self.metric = self._family.metric
         self._model = model
-        self._base_url = base_url or "https://api.openai.com/v1"
+        self._base_url = base_url or _OFFICIAL
         self._api_key = api_key
         self._client: Any = None
 
@@ -71,3 +76,10 @@ class EndpointEmbedder:
         if len(data) != len(texts):
             raise ModelRefused(f"{self.name} gave {len(data)} vectors for {len(texts)} texts")
         return [entry.embedding for entry in data]
+
+
+def _at(base_url: str | None) -> str:
+    """Where a server is that is not OpenAI's own, without the user that an address may name."""
+    if base_url in (None, _OFFICIAL):
+        return ""
+    return f" at {urlsplit(base_url).netloc.rpartition('@')[2]}"

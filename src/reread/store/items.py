@@ -253,6 +253,21 @@ class Items:
         pairs = self._below("roots", listed(self.numbers([item_id]).values()))
         return [page for group in pairs.values() for _, page in group]
 
+    def standing(self, numbers: Collection[int], asked_about: Collection[str] = ()) -> set[int]:
+        """Those of these items that answers may rest on: pages as they are now, and thoughts."""
+        thoughts = self.thoughts_by_number(numbers, asked_about)
+        places = self._places(set(numbers) - thoughts.keys(), asked_about)
+        pages = {number for number, found in places.items() if any(p.current for p in found)}
+        return pages | {n for n, t in thoughts.items() if t.support in ("sound", "partial")}
+
+    def rootless(self) -> set[int]:
+        """The numbers of the thoughts that never rested on anything."""
+        rows = self._store._all(
+            "SELECT number FROM items WHERE kind = 'thought' AND lost = 0 "
+            "AND number NOT IN (SELECT item FROM sources)"
+        )
+        return {number for (number,) in rows}
+
     def levels(self, numbers: Collection[int]) -> dict[int, float]:
         """The level of each of these items that is there."""
         return dict(

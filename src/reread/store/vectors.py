@@ -54,6 +54,22 @@ class KeptVectors:
         )
         return {item for (item,) in rows}
 
+    def without_vectors(self, embedder: str) -> list[tuple[int, str]]:
+        return self._store._all(
+            "SELECT number, text FROM items WHERE kind = 'thought' AND NOT EXISTS (SELECT 1 FROM "
+            "vectors v JOIN embedders e ON e.number = v.embedder WHERE v.item = items.number "
+            "AND e.name = ?) ORDER BY number",
+            embedder,
+        )
+
+    def width(self, embedder: str) -> int | None:
+        row = self._store._one(
+            "SELECT length(vector) / 2 FROM vectors v JOIN embedders e ON e.number = v.embedder "
+            "WHERE e.name = ? LIMIT 1",
+            embedder,
+        )
+        return int(row[0]) if row else None
+
     def existing(self, items: Collection[int]) -> set[int]:
         rows = self._store._all(
             "SELECT number FROM items WHERE number IN (SELECT value FROM json_each(?))",
