@@ -25,7 +25,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from real_texts import Except, asked_meetings, asked_stories
 from reread import config, llm
-from reread.errors import ModelError
+from reread.errors import MalformedReply, ModelError
 from reread.library import Library
 from reread.remembering.compare import interval
 from reread.types import Answer, Call, Completion, Document
@@ -42,6 +42,18 @@ def refuse(call: Call) -> Completion:
 def f1(text: str, references: Sequence[str]) -> float:
     """ROUGE-L F against the nearest reference, in percent."""
     return max(100 * float(SCORER.score(one, text)["rougeL"].fmeasure) for one in references)
+
+
+def asked(
+    library: Library, question: str, document: Document, references: Sequence[str]
+) -> dict[str, Any]:
+    """What is kept of an answer; a question that twice had no usable reply scores 0."""
+    try:
+        answer = library.ask(question, document, thoughts="paper")
+    except MalformedReply as error:
+        unusable = {"text": "", "f1": 0.0, "words": 0, "used": 0, "kept": False, "seconds": 0.0}
+        return unusable | {"unusable": error.message}
+    return said(answer, references)
 
 
 def said(answer: Answer, references: Sequence[str]) -> dict[str, Any]:
@@ -66,16 +78,14 @@ def texts(stories: int, meetings: int) -> Iterator[tuple[str, Document, list[Ask
 
 
 def rows_of(
-    learns: Library, plain: Library, kind: str, document: Document, asked: Sequence[Asked]
+    learns: Library, plain: Library, kind: str, document: Document, questions: Sequence[Asked]
 ) -> Iterator[dict[str, Any]]:
     """One row for each question: with the thoughts that the earlier ones left, and without any."""
-    for question, references in asked:
+    for question, references in questions:
         known = len(learns.thoughts.all(document))
-        helped = said(learns.ask(question, document, thoughts="paper"), references)
+        helped = asked(learns, question, document, references)
         # With no thought to recall both see the same chunks: one answer serves for both.
-        without = (
-            said(plain.ask(question, document, thoughts="paper"), references) if known else helped
-        )
+        without = asked(plain, question, document, references) if known else helped
         yield {
             "kind": kind,
             "document": document.title,
@@ -150,8 +160,8 @@ def main() -> None:
         model = llm.choose(ours)
         learns = Library(model=model, config=ours)
         plain = Library(model=Except(model, distil=refuse), config=bare)
-        for kind, document, asked in texts(options.stories, options.meetings):
-            rows += rows_of(learns, plain, kind, document, asked[: options.questions])
+        for kind, document, questions in texts(options.stories, options.meetings):
+            rows += rows_of(learns, plain, kind, document, questions[: options.questions])
             if options.json:
                 options.json.write_text(json.dumps(rows, ensure_ascii=False, indent=1), "utf-8")
         print(f"Model {model.name}, embedder {learns.thoughts.retriever.name}.\n\n{table(rows)}")

@@ -20,6 +20,7 @@ from reread.errors import (
     UsageError,
 )
 from reread.estimating import Estimate
+from reread.llm.budget import Purse
 from reread.llm.wrappers import Cached, Meter, Metered
 from reread.ports import Learning, Model
 from reread.reading import Desk, Shown
@@ -379,9 +380,14 @@ class Library(Shelf):
             return made
 
     def _worked_at(
-        self, document: Document, settings: dict[str, Any], calls: DocumentCalls, meter: Meter
+        self,
+        document: Document,
+        settings: dict[str, Any],
+        calls: DocumentCalls,
+        meter: Meter,
+        purse: Purse | None = None,
     ) -> Desk:
-        return self._desk(document, settings, self._paying(calls, meter), meter)
+        return self._desk(document, settings, self._paying(calls, meter, purse), meter)
 
     # -- what it takes --------------------------------------------------------------------------
 

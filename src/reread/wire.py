@@ -11,7 +11,7 @@ from reread.evidence import Note, Suspicion
 from reread.types import Answer, Citation, Collection, Document, GistMemory, Thought, Usage, Work
 
 if TYPE_CHECKING:
-    from reread.remembering import Root
+    from reread.remembering.tree import Root
 
 
 def answer(a: Answer, *, trace: bool = False) -> dict[str, Any]:
@@ -106,13 +106,17 @@ def thought(t: Thought) -> dict[str, Any]:
 
 
 def tree(root: Root) -> dict[str, Any]:
-    """A thought and, under `sources`, what it rests on, down to quotes of pages."""
+    """A thought and, under `sources`, what it rests on, down to quotes of pages.
+
+    An item whose sources were told before has `above` instead.
+    """
     flat: dict[str, Any] = {"id": root.id, "kind": root.kind, "level": root.level}
     if root.kind == "page":
         keys = ("title", "document", "start", "end", "quote", "current")
         return flat | {key: getattr(root, key) for key in keys}
     about = {"thought": thought(root.thought)} if root.thought else {}
-    return flat | {"text": root.text, **about, "sources": [tree(s) for s in root.sources]}
+    below = {"above": True} if root.above else {"sources": [tree(s) for s in root.sources]}
+    return flat | {"text": root.text, **about, **below}
 
 
 def document(d: Document) -> dict[str, Any]:

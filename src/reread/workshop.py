@@ -95,13 +95,14 @@ class Workshop:
 
     # -- a piece of work ------------------------------------------------------------------------
 
-    def _paying(self, calls: CallCache, meter: Meter) -> Model:
-        """The model with all that stands around it."""
+    def _paying(self, calls: CallCache, meter: Meter, purse: Purse | None = None) -> Model:
+        """The model with all that stands around it; `purse` pays besides the library's own."""
         with self._lock:
             if self._steady is None:
                 paid = Paid(self.model, self.price, self._purse)
                 self._steady = Retrying(Limited(paid))
-            return Metered(Cached(self._steady, calls), meter)
+            paid_twice = Paid(self._steady, self.price, purse) if purse else self._steady
+            return Metered(Cached(paid_twice, calls), meter)
 
     def _calls_about(self, memory: GistMemory, question: str) -> DocumentCalls:
         """Where the calls of a question are kept: with every document they hold text of."""

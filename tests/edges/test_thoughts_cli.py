@@ -99,6 +99,8 @@ def test_two_answers_are_compared_and_voted_on(door: Door) -> None:
     assert voted.out == "a tie\n"
     report = json.loads(door.run("thoughts", "report", "--json").out)
     assert report["votes"] == {"with": 0, "tie": 1, "without": 0}
+    again = door.run("thoughts", "vote", made["comparison"], "1")
+    assert (again.code, "has its vote: tie" in again.err) == (2, True)
     assert report["recall"]["embedder"] == "lexical"
     assert "1 comparison," in door.run("thoughts", "report").out
     assert door.run("thoughts", "vote", made["comparison"], "9").code == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
@@ -12,11 +13,13 @@ from typing import Any
 import pytest
 
 from remembering import Reply, answer_given, distilled, document, library
-from reread.errors import SettingsError, UsageError
+from reread import wire
+from reread.errors import ModelUnavailable, SettingsError, UsageError
 from reread.library import Library
 from reread.llm.scripted import Scripted
 from reread.ports import Step
 from reread.remembering import compare
+from reread.store.changes import Draft
 from reread.text import estimate_tokens
 from reread.types import Answer, Call, Document
 
@@ -511,6 +514,95 @@ def test_many_questions_at_once_lose_nothing_and_wait_for_no_one(tmp_path: Path)
     assert {t.text for t in made.thoughts.all()} == {LAMP, LENS, MILL}
 
 
+def test_thinking_ahead_counts_what_is_asked_again(tmp_path: Path) -> None:
+    for most in (1, 2, 4):
+        unusable = iter(["nothing", '{"questions": ["' + Q_LAMP + '", "' + Q_LENS + '"]}'])
+        made, model = opened(tmp_path / str(most), {"questions": lambda _: next(unusable)})  # noqa: B023
+        memory = made.read(lamp(), **READING)
+        before = len(model.calls)
+        done = made.thoughts.ahead(memory, 2, most)
+        assert len(model.calls) - before == done.calls <= most
+        assert done.ended_early
+
+
+def test_an_import_makes_no_thought_that_rests_on_thoughts_alone(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path)
+    made.read(lamp(), **READING)
+    same = "On 3 October 1862 Tobias Wrenfield lit the lamp of the lighthouse."
+    made.thoughts.retriever._fixed = 1.1  # type: ignore[attr-defined]  # nothing is like another
+    taken = made.thoughts.take(
+        [
+            {"id": "one", "thought": LAMP},
+            {"id": "two", "thought": same, "sources": [{"thought": "one"}]},
+        ]
+    )
+    assert len(taken.sound) == 1
+    assert taken.refused == [(2, "only 0 of its 1 sources are pages")]
+
+
+def test_what_is_stale_or_never_stood_keeps_nobody_from_learning(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path)
+    assert len(made.thoughts.take([{"thought": LAMP}]).unsupported) == 1
+    first = ask(made, Q_LAMP, lamp()).thought_kept
+    assert first
+    changed = lamp(f"{LAMP} A dog barked.", LENS, MILL, ROAD)
+    again = ask(made, Q_LAMP, changed).thought_kept
+    assert again not in (None, first)
+    support = {t.id: t.support for t in made.thoughts.all()}
+    assert (support[first], support[again]) == ("stale", "sound")
+    assert len(made.thoughts.take([{"thought": MILL}]).sound) == 1  # its page is as it was
+
+
+def test_thoughts_that_were_kept_with_another_embedder_are_recalled(tmp_path: Path) -> None:
+    made, _ = library(tmp_path, embedder="lexical")
+    source = lamp()
+    kept = ask(made, Q_LAMP, source).thought_kept
+    made.close()
+    other, _ = opened(tmp_path)
+    assert ask(other, "Who lit the lamp of the lighthouse?", source).thoughts_used == (kept,)
+    assert len({t.text for t in other.thoughts.all()}) == len(other.thoughts.all())
+
+
+def test_an_embedder_that_fails_costs_a_thought_and_no_answer(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path)
+    source = lamp()
+    memory = made.read(source, **READING)
+
+    def fails(*_: Any) -> Any:
+        raise ModelUnavailable("no embeddings")
+
+    made.thoughts.retriever._embedder.embed = fails  # type: ignore[attr-defined]
+    done = made.ask(Q_LAMP, memory)
+    assert (done.grounded, done.thought_kept) == (True, None)
+    assert [(f.phase, f.reason) for f in done.fallbacks] == [("distil", "no embeddings")]
+    made.thoughts._retriever = None
+    assert ask(made, Q_LENS, source).thought_kept
+    made.thoughts.retriever._embedder.embed = fails  # type: ignore[attr-defined]
+    done = made.ask("When was the lamp of the lighthouse lit?", memory)
+    assert (done.grounded, done.thoughts_used, done.thought_kept) == (True, (), None)
+    assert [(f.phase, f.reason) for f in done.fallbacks] == [("recall", "no embeddings")]
+
+
+def test_a_tree_shows_what_is_under_an_item_once(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path)
+    made.read(lamp(), **READING)
+    made.thoughts.take([{"thought": LAMP}])
+    (first,) = made.thoughts.all()
+    number = made.store.items.numbers([first.id])[first.id]
+    for k in range(40):  # each on the two before it: as a plain tree it would have no end
+        page = made.store.items.numbers([first.sources[0]])[first.sources[0]]
+        below = (number,) if k == 0 else (number, number - 1)
+        kept = made.store.items.keep(Draft(text=f"{k}", question="", answer="", sources=below))
+        assert kept
+        number = made.store.items.numbers([kept.id])[kept.id]
+        assert page < number
+    tree = made.thoughts.tree(kept.id)
+    flat = json.dumps(wire.tree(tree))
+    assert flat.count('"kind": "thought"') < 60
+    assert '"above": true' in flat
+    assert flat.count('"kind": "page"') >= 1
+
+
 def test_thinking_ahead_keeps_to_its_budget(tmp_path: Path) -> None:
     questions = f"{Q_LAMP}\n{Q_LENS}\nWhen did the mill of Dunmore burn down?"
     made, model = opened(tmp_path, {"questions": questions})
@@ -539,7 +631,11 @@ def test_two_answers_are_compared_and_the_votes_counted(tmp_path: Path) -> None:
     assert made.thoughts.vote(second.id, "=") == "tie"
     report = made.thoughts.report()
     assert report["votes"] == {"with": 1, "tie": 1, "without": 0}
-    assert report["win_rate"]["mean"] == 0.75
+    assert report["with_thoughts_in_context"] == 1
+    assert report["win_rate"]["mean"] == 1.0  # the second had no thought to recall
+    assert report["win_rate"]["questions"] == 1
+    with pytest.raises(UsageError, match="has its vote: with"):
+        made.thoughts.vote(first.id, "2")
     assert report["more_calls_a_question"]["mean"] == 1.0
     assert report["more_tokens_a_question"]["mean"] > 0
     with pytest.raises(UsageError, match="no vote"):

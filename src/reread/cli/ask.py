@@ -202,10 +202,10 @@ def _compare(
         return
     for number, answer in enumerate(made.answers, 1):
         common.out(f"{number}: {answer.text}")
+    common.say(f"vote with `reread thoughts vote {made.id} 1`, 2, or = for a tie")
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        common.say(f"vote with `reread thoughts vote {made.id} 1`, 2, or = for a tie")
         return
-    said = typer.prompt("Which is better? 1, 2, = or nothing", default="", err=True).strip()
+    said = typer.prompt("Or now: 1, 2, = or nothing", default="", err=True).strip()
     if said:
         verdict = opened.thoughts.vote(made.id, said)
         common.say(f"{verdict}; answer {made.with_thoughts} was made with thoughts")

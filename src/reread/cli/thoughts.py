@@ -16,7 +16,7 @@ from reread.errors import UsageError
 from reread.types import Support
 
 if TYPE_CHECKING:
-    from reread.remembering import Root
+    from reread.remembering.tree import Root
 
 app = typer.Typer(
     help="List, show, export, import, edit, forget and judge thoughts.",
@@ -87,6 +87,8 @@ def _lines(root: Root, depth: int) -> Iterator[str]:
         yield f"{lead}  {t.made} {t.at[:16]} by {t.model or 'another library'}, {t.embedder}"
         if t.lost:
             yield f"{lead}  {t.lost} of what it or its sources rested on is gone"
+    if root.above:
+        yield f"{lead}  rests on what is shown above"
     for source in root.sources:
         yield from _lines(source, depth + 1)
 
@@ -121,7 +123,10 @@ def import_(
     """Take thoughts, or questions with answers to distil, that others made."""
     config = {"model": model, "base_url": base_url, "embedder": embedder}
     with common.opened(library, None, **config) as opened:
-        taken = opened.thoughts.take(_records(file))
+        lines = dict(_records(file))
+        taken = opened.thoughts.take(lines.values())
+    numbers = list(lines)
+    taken.refused = [(numbers[number - 1], reason) for number, reason in taken.refused]
     if as_json:
         common.out_json(asdict(taken))
         return
@@ -133,7 +138,8 @@ def import_(
     )
 
 
-def _records(file: str) -> Iterator[dict[str, Any]]:
+def _records(file: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records by the number of their lines."""
     if file == "-":
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
     else:
@@ -146,8 +152,11 @@ def _records(file: str) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict):
-            raise UsageError(f"line {number} of {file} is no JSON object", hint="One a line")
-        yield record
+            raise UsageError(
+                f"line {number} of {file} is no JSON object, so nothing was taken",
+                hint="One a line",
+            )
+        yield number, record
 
 
 @app.command("edit")

@@ -66,6 +66,11 @@ class Purse:
         self._held = 0.0
         self._settled = threading.Condition()
 
+    @property
+    def spent(self) -> float:
+        """What the calls that ended cost, in the budget's unit."""
+        return self._spent
+
     def hold(self, most: float) -> None:
         """Sets `most` aside for one call, waiting for calls in flight where that can help.
 

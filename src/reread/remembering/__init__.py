@@ -12,12 +12,13 @@ from typing import Any, Protocol
 
 from reread import retrieval
 from reread.config import Config
-from reread.errors import UsageError
+from reread.errors import BudgetReached, UsageError
+from reread.llm.budget import Budget, Purse
 from reread.llm.wrappers import Meter
 from reread.ports import Retriever
 from reread.reading import Desk, quotes
 from reread.reading.render import render, tags
-from reread.remembering import compare, exchange
+from reread.remembering import compare, exchange, tree
 from reread.remembering.round import Round
 from reread.retrieval.dense import Dense
 from reread.retrieval.lexical import Lexical
@@ -33,6 +34,7 @@ from reread.types import Answer, Document, GistMemory, Settings, Thought
 
 _QUESTIONS_TOKENS = 800
 _CHUNK_TOKENS = 500
+_UNBOUNDED = 10**9  # calls
 _DEAREST = 3  # calls of one question, until one was seen that took more
 EMBEDDER = "minilm"
 
@@ -52,28 +54,6 @@ class Home(Protocol):
     def read(self, source: Any, **settings: Any) -> GistMemory: ...
 
     def forget_states(self) -> None: ...
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Root:
-    """An item as a tree: itself, and what it rests on down to the quotes of its pages.
-
-    `kind` is `thought`, `gist` or `page`. A page has the `title` of its document and a `quote`, the
-    sentence in it that says most of the thought.
-    """
-
-    id: str
-    kind: str
-    level: float
-    text: str
-    sources: tuple[Root, ...] = ()
-    thought: Thought | None = None
-    title: str = ""
-    document: str = ""
-    start: int = 0
-    end: int = 0
-    quote: str = ""
-    current: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,37 +157,9 @@ class Thoughts:
         """
         return self._store.items.thought(thought_id)
 
-    def tree(self, thought_id: str) -> Root:
+    def tree(self, thought_id: str) -> tree.Root:
         """A thought with all it rests on, down to the quotes of its pages."""
-        return self._tree(self.get(thought_id).id, "")
-
-    def _tree(self, item_id: str, said: str) -> Root:
-        items = self._store.items
-        text, places = items.text_of(item_id)
-        level = items.level_of(item_id)
-        if item_id.startswith("p"):
-            place = next((p for p in places if p.current), places[0])
-            document = self._store.document(place.document)
-            quote = quotes.best(said, document, place.start, place.end) if document else ""
-            return Root(
-                id=item_id,
-                kind="page",
-                level=level,
-                text=text.strip(),
-                title=document.title if document else "",
-                document=place.document,
-                start=place.start,
-                end=place.end,
-                quote=quote,
-                current=place.current,
-            )
-        below = tuple(self._tree(source, text) for source in items.sources_of(item_id))
-        if item_id.startswith("g"):
-            return Root(id=item_id, kind="gist", level=level, text=text, sources=below)
-        thought = items.thought(item_id)
-        return Root(
-            id=item_id, kind="thought", level=level, text=text, sources=below, thought=thought
-        )
+        return tree.tree(self._store, self.get(thought_id).id)
 
     def calibration(self) -> dict[str, Any]:
         """The embedder in use, its threshold, and what the threshold was found from."""
@@ -289,7 +241,7 @@ class Thoughts:
         """Answers to questions made up for a document.
 
         The document is read first if it must be; that is not counted. `max_calls` bounds the calls
-        to the model for questions and answers; none is begun that could exceed it.
+        to the model for questions and answers, those that repeat a malformed reply included.
 
         Raises:
             UsageError: `questions` is not positive.
@@ -297,32 +249,43 @@ class Thoughts:
         if questions < 1:
             raise UsageError("no question was asked for", hint="Say --questions 10")
         memory = source if isinstance(source, GistMemory) else self._home.read(source, **settings)
-        meter = Meter()
+        purse = Purse(Budget(max_calls if max_calls is not None else _UNBOUNDED, "calls"))
+        answers: list[Answer] = []
+        dearest = _DEAREST
+        try:
+            for question in self._made_up(memory, questions, settings, purse):
+                if max_calls is not None and purse.spent + dearest > max_calls:
+                    return Ahead(answers, int(purse.spent), ended_early=True)
+                answers.append(self._thought_ahead(memory, question, settings, purse))
+                dearest = max(dearest, answers[-1].usage.calls)
+        except BudgetReached:
+            return Ahead(answers, int(purse.spent), ended_early=True)
+        return Ahead(answers, int(purse.spent), ended_early=False)
+
+    def _made_up(
+        self, memory: GistMemory, count: int, settings: dict[str, Any], purse: Purse
+    ) -> list[str]:
+        """Up to so many questions about the document."""
         document = memory.document
-        desk = self._desk(document, dict(settings), self._store.calls(document.id), meter)
-        values = {
-            "memory": render(memory, tags(memory), layout=desk.profile.layout),
-            "count": str(questions),
-        }
-        asked = desk.ask(
+        calls = self._store.calls(document.id)
+        desk = self._desk(document, dict(settings), calls, Meter(), purse)
+        shown = render(memory, tags(memory), layout=desk.profile.layout)
+        found: list[str] = desk.ask(
             "questions",
-            values,
-            lambda reply: replies.questions(reply, questions),
+            {"memory": shown, "count": str(count)},
+            lambda reply: replies.questions(reply, count),
             max_tokens=_QUESTIONS_TOKENS,
         )
-        answers: list[Answer] = []
-        spent, dearest = meter.usage().calls, _DEAREST
-        for question in asked:
-            if max_calls is not None and spent + dearest > max_calls:
-                return Ahead(answers, spent, ended_early=True)
-            one = Meter()
-            calls = self._store.calls(document.id, question)
-            desk = self._desk(document, dict(settings), calls, one)
-            made = self._round(memory, "default", desk, calls, "generated").ask(question)
-            answers.append(replace(made, usage=one.usage()))
-            spent += answers[-1].usage.calls
-            dearest = max(dearest, answers[-1].usage.calls)
-        return Ahead(answers, spent, ended_early=False)
+        return found
+
+    def _thought_ahead(
+        self, memory: GistMemory, question: str, settings: dict[str, Any], purse: Purse
+    ) -> Answer:
+        meter = Meter()
+        calls = self._store.calls(memory.document.id, question)
+        desk = self._desk(memory.document, dict(settings), calls, meter, purse)
+        made = self._round(memory, "default", desk, calls, "generated").ask(question)
+        return replace(made, usage=meter.usage())
 
     # -- did it help ----------------------------------------------------------------------------
 

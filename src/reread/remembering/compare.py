@@ -86,7 +86,8 @@ def vote(store: Store, comparison_id: str, choice: str) -> str:
     """Records which answer is better; returns `with`, `without` or `tie`.
 
     Raises:
-        UsageError: there is no such comparison or choice.
+        UsageError: there is no such comparison or choice, or it was voted on: from then on the
+            order is known.
     """
     choice = str(choice)
     if choice not in CHOICES:
@@ -95,6 +96,11 @@ def vote(store: Store, comparison_id: str, choice: str) -> str:
     if not found:
         raise UsageError(
             f"there is no comparison {comparison_id!r}", hint="`ask --compare` makes one"
+        )
+    if found[0]["vote"]:
+        raise UsageError(
+            f"{comparison_id} has its vote: {found[0]['vote']}",
+            hint="A vote tells which answer was made with thoughts; `ask --compare` asks anew",
         )
     better = "tie" if choice == "=" else "without"
     if choice == str(found[0]["with_thoughts"]):
@@ -107,7 +113,8 @@ def report(store: Store, thoughts: Sequence[Thought]) -> dict[str, Any]:
     """Votes, and what thoughts cost, with 95% intervals; None where nothing was compared."""
     compared = store.questions.comparisons()
     voted = [c for c in compared if c["vote"]]
-    scores = [(c["document"], _SCORE[c["vote"]]) for c in voted]
+    # Where no thought was recalled both were made alike, and a vote tells nothing of thoughts.
+    scores = [(c["document"], _SCORE[c["vote"]]) for c in voted if c["used"]]
     paired = [c for c in compared if c["with"] and c["without"]]
     out: dict[str, Any] = {
         "thoughts": len(thoughts),

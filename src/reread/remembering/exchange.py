@@ -7,7 +7,7 @@ kept as `unsupported`, shown as such, and not used in answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any
@@ -15,17 +15,21 @@ from typing import Any
 from reread.errors import ModelError, UsageError
 from reread.ports import Retriever
 from reread.reading import quotes
+from reread.remembering.keeping import Scope, keep
 from reread.remembering.round import Round
 from reread.store import Store
 from reread.store.changes import Draft
 from reread.text import clean
 from reread.thoughts import loop
 from reread.thoughts.grounding import Evidence, grounded
+from reread.thoughts.settings import manner
 from reread.types import Document, Place, Thought
 
 Opened = Callable[[str], Document | None]  # a document by its id
 _MOST_PAGES = 12
 _MOST_OPEN = 4  # documents in memory at a time, as their thoughts come
+_MOST_SOURCES = 64  # of one record
+_LONGEST_PAGE = 50_000  # characters; a longer span is no page that anyone read
 LONGEST = 4_000  # characters of a thought, a question or an answer that comes in
 
 
@@ -103,140 +107,169 @@ def take(
         entries: Records with `thought`, or with `question` and `answer`.
 
     Raises:
-        UsageError: a record is neither; those before it are kept.
+        UsageError: a record is neither; nothing was taken.
     """
-    taken, names = Taken(), dict[str, int]()
-    document = lru_cache(_MOST_OPEN)(store.document)
-    once = cache(findable)
-    for number, entry in enumerate(entries, 1):
-        record = _checked(entry, number)
-        if long := [key for key, text in record.items() if len(text) > LONGEST]:
-            taken.refused.append((number, f"its {long[0]} has more than {LONGEST:,} characters"))
-            continue
-        sources = _named(store, entry, names, document)
-        if not sources:
-            once()
-        found = _pages(store, retriever, record["thought"] or record["answer"], sources)
-        retriever.add([(e.item, e.text) for e in found])
-        if not record["thought"]:
-            record["thought"], reason = _distilled(store, distiller, record, found, document)
-            if reason:
-                taken.refused.append((number, reason))
-                continue
-        verdict = grounded(record["thought"], record["question"], found)
-        rests = tuple(sorted(verdict.items))
-        newest = store.items.newest()
-        thought, like = _kept(store, retriever, record, rests)
-        if thought is None:
-            taken.refused.append((number, f"it says nothing new ({like})"))
-            continue
-        own = store.items.numbers([thought.id]).get(thought.id, 0)  # 0: forgotten meanwhile
-        if isinstance(entry.get("id"), str) and own:
-            names[str(entry["id"])] = own
-        if own <= newest:
-            taken.known.append(thought.id)
-        else:
-            (taken.sound if rests else taken.unsupported).append(thought.id)
-    return taken
+    checked = [(entry, _checked(entry, number)) for number, entry in enumerate(entries, 1)]
+    work = _Taking(store, retriever, distiller, cache(findable))
+    for number, (entry, record) in enumerate(checked, 1):
+        if reason := work.take(entry, record):
+            work.taken.refused.append((number, reason))
+    return work.taken
 
 
 def _checked(entry: Mapping[str, Any], number: int) -> dict[str, str]:
     record = {}
     if not isinstance(entry, Mapping):
-        raise UsageError(f"record {number} is no object", hint="Give a list of them")
+        raise UsageError(
+            f"record {number} is no object, so nothing was taken", hint="Give a list of them"
+        )
     for key in ("thought", "question", "answer"):
         value = entry.get(key, "")
         if not isinstance(value, str):
-            raise UsageError(f"record {number}: {key} is no text")
+            raise UsageError(f"record {number}: {key} is no text, so nothing was taken")
         record[key] = " ".join(clean(value).split())
     if not record["thought"] and not (record["question"] and record["answer"]):
         raise UsageError(
-            f"record {number} holds neither a thought nor a question with its answer",
+            f"record {number} holds neither a thought nor a question with its answer, so nothing "
+            "was taken",
             hint='Lines look like {"question": "…", "answer": "…"} or {"thought": "…"}',
         )
     return record
 
 
-def _named(
-    store: Store, entry: Mapping[str, Any], names: Mapping[str, int], document: Opened
-) -> set[int]:
-    """The items that a record names as its sources and that are here."""
-    found: set[int] = set()
-    listed = entry.get("sources", [])
-    for source in listed if isinstance(listed, list) else []:
-        if not isinstance(source, Mapping):
-            continue
-        if (number := names.get(str(source.get("thought")))) is not None:
-            found.add(number)
-        start, end = source.get("start"), source.get("end")
-        here = document(str(source.get("document")))
-        if not (here and isinstance(start, int) and isinstance(end, int)):
-            continue
-        if 0 <= start < (end := min(end, len(here.text))):
-            found |= set(store.items.pages(here, [(start, end)]))
-    return found
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What a record may rest on: an item, or a span of a document that becomes one when it does."""
+
+    text: str
+    item: int = 0
+    document: Document | None = None
+    span: tuple[int, int] = (0, 0)
 
 
-def _pages(store: Store, retriever: Retriever, said: str, named: set[int]) -> list[Evidence]:
-    """The items named, or the pages most like what is said."""
-    numbers = named
-    if not named:
-        hits = retriever.nearest(retriever.encode(said, "query"), _MOST_PAGES)
-        numbers = {hit.item for hit in hits}
-    texts = dict(store.vectors.texts(numbers))
-    pages = {n for n, i in store.items.ids(numbers).items() if named or i.startswith("p")}
-    return [Evidence(item=n, text=texts[n]) for n in sorted(pages) if texts.get(n)]
+class _Taking:
+    """The records of one import, taken one after the other."""
 
+    def __init__(
+        self,
+        store: Store,
+        retriever: Retriever,
+        distiller: Callable[[Document], Round],
+        findable: Callable[[], None],
+    ) -> None:
+        self.taken = Taken()
+        self._store = store
+        self._retriever = retriever
+        self._distiller = distiller
+        self._findable = findable
+        self._document = lru_cache(_MOST_OPEN)(store.document)
+        self._names: dict[str, int] = {}  # the items that earlier records became, by their ids
 
-def _distilled(
-    store: Store,
-    distiller: Callable[[Document], Round],
-    record: Mapping[str, str],
-    found: list[Evidence],
-    document: Opened,
-) -> tuple[str, str]:
-    """The thought that a question and its answer teach, or why there is none."""
-    ids = store.items.ids([e.item for e in found])
-    places = [place for i in ids.values() if (place := _standing(store, i))]
-    within = [(p, d) for p in places if (d := document(p.document))]
-    if not within:
-        return "", "no page of this library is like it"
-    shown = [quotes.best(record["answer"], d, p.start, p.end) for p, d in within]
-    work = distiller(within[0][1])
-    try:
-        proposal = loop.propose(
-            work.desk,
-            work.manner,
-            record["question"],
-            record["answer"],
-            "\n\n".join(dict.fromkeys(s for s in shown if s)),
-            found,
+    def take(self, entry: Mapping[str, Any], record: dict[str, str]) -> str:
+        """Takes one record; the reason why not, where it is not taken."""
+        if long := [key for key, text in record.items() if len(text) > LONGEST]:
+            return f"its {long[0]} has more than {LONGEST:,} characters"
+        listed = entry.get("sources", [])
+        if isinstance(listed, list) and len(listed) > _MOST_SOURCES:
+            return f"it names more than {_MOST_SOURCES} sources"
+        sources = self._named(listed) or self._found(record["thought"] or record["answer"])
+        evidence = [Evidence(item=k, text=source.text) for k, source in enumerate(sources)]
+        if not record["thought"]:
+            record["thought"], reason = self._distilled(record, sources, evidence)
+            if reason:
+                return reason
+        verdict = grounded(record["thought"], record["question"], evidence)
+        rests = tuple(sorted({self._item(sources[k]) for k in verdict.items}))
+        newest = self._store.items.newest()  # the pages it rests on are there
+        thought, reason = self._kept(record, rests)
+        if thought is None:
+            return reason
+        own = self._store.items.numbers([thought.id]).get(thought.id, 0)  # 0: forgotten meanwhile
+        if isinstance(entry.get("id"), str) and own:
+            self._names[str(entry["id"])] = own
+        if own <= newest:
+            self.taken.known.append(thought.id)
+        else:
+            (self.taken.sound if rests else self.taken.unsupported).append(thought.id)
+        return ""
+
+    def _named(self, listed: Any) -> list[_Source]:
+        """The sources that a record names and that are here."""
+        found: list[_Source] = []
+        for source in listed if isinstance(listed, list) else []:
+            if not isinstance(source, Mapping):
+                continue
+            if (number := self._names.get(str(source.get("thought")))) is not None:
+                found += self._items([number])
+            start, end = source.get("start"), source.get("end")
+            here = self._document(str(source.get("document")))
+            if not (here and isinstance(start, int) and isinstance(end, int)):
+                continue
+            end = min(end, len(here.text))
+            if 0 <= start < end <= start + _LONGEST_PAGE:
+                found.append(_Source(here.text[start:end], document=here, span=(start, end)))
+        return found
+
+    def _found(self, said: str) -> list[_Source]:
+        """The pages most like what is said."""
+        self._findable()
+        hits = self._retriever.nearest(self._retriever.encode(said, "query"), _MOST_PAGES)
+        ids = self._store.items.ids([hit.item for hit in hits])
+        return self._items([number for number, i in ids.items() if i.startswith("p")])
+
+    def _items(self, numbers: Sequence[int]) -> list[_Source]:
+        texts = self._store.vectors.texts(set(numbers))
+        return [_Source(text, item=number) for number, text in texts if text]
+
+    def _item(self, source: _Source) -> int:
+        """The number of the item that a source is, findable from now on."""
+        number = source.item
+        if source.document is not None:
+            (number,) = self._store.items.pages(source.document, [source.span])
+            self._retriever.add([(number, source.text.strip())])
+        return number
+
+    def _distilled(
+        self, record: Mapping[str, str], sources: Sequence[_Source], evidence: Sequence[Evidence]
+    ) -> tuple[str, str]:
+        """The thought that a question and its answer teach, or why there is none."""
+        within = [place for source in sources if (place := self._standing(source))]
+        if not within:
+            return "", "no page of this library is like it"
+        shown = [quotes.best(record["answer"], d, start, end) for d, start, end in within]
+        work = self._distiller(within[0][0])
+        try:
+            proposal = loop.propose(
+                work.desk,
+                work.manner,
+                record["question"],
+                record["answer"],
+                "\n\n".join(dict.fromkeys(s for s in shown if s)),
+                evidence,
+            )
+        except ModelError as error:
+            return "", error.message
+        return proposal.text, proposal.reason
+
+    def _standing(self, source: _Source) -> tuple[Document, int, int] | None:
+        """Where a source stands, if it is a page."""
+        if source.document is not None:
+            return source.document, *source.span
+        (page,) = self._store.items.ids([source.item]).values() or ("",)
+        place = _standing(self._store, page)
+        here = self._document(place.document) if place else None
+        return (here, place.start, place.end) if here and place else None
+
+    def _kept(
+        self, record: Mapping[str, str], rests: tuple[int, ...]
+    ) -> tuple[Thought | None, str]:
+        draft = Draft(
+            text=record["thought"],
+            question=record["question"],
+            answer=record["answer"],
+            sources=rests,
+            about={"made": "imported"},
         )
-    except ModelError as error:
-        return "", error.message
-    return proposal.text, proposal.reason
-
-
-def _kept(
-    store: Store, retriever: Retriever, record: Mapping[str, str], sources: tuple[int, ...]
-) -> tuple[Thought | None, str]:
-    encoded = retriever.encode(record["thought"], "passage")
-    epsilon = retriever.epsilon
-    like: list[str] = []
-
-    def redundant() -> bool:
-        hits = retriever.nearest(encoded, 1)
-        if hits and hits[0].score >= epsilon:
-            like.extend(store.items.ids([hits[0].item]).values())
-        return bool(like)
-
-    draft = Draft(
-        text=record["thought"],
-        question=record["question"],
-        answer=record["answer"],
-        sources=sources,
-        about={"made": "imported", "epsilon": epsilon},
-        embedder=retriever.name,
-        vectors=retriever.vectors(encoded),
-    )
-    return store.items.keep(draft, redundant), "".join(like)
+        if known := self._store.items.known(draft):
+            return known, ""
+        return keep(self._store, self._retriever, manner("default"), draft, Scope())

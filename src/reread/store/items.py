@@ -115,8 +115,7 @@ class Items:
         None too when something it rests on was forgotten meanwhile. One that is there already
         word for word is returned as it is.
         """
-        sources = self.ids(draft.sources).values()
-        thought_id = "t" + changes.digest(draft.text, draft.question, *sorted(sources))
+        thought_id = self._id_of(draft)
         with self._store._writing() as db:
             number = number_of(db, thought_id)
             if number is None:
@@ -127,6 +126,14 @@ class Items:
             changes.tell(db, [number], draft.said_in)
         kept = self.thoughts([number])  # none where another process has forgotten it already
         return kept[0] if kept else None
+
+    def known(self, draft: Draft) -> Thought | None:
+        """The thought that says the same word for word, on the same sources."""
+        return next(iter(self.thoughts(self.numbers([self._id_of(draft)]).values())), None)
+
+    def _id_of(self, draft: Draft) -> str:
+        sources = sorted(self.ids(draft.sources).values())
+        return "t" + changes.digest(draft.text, draft.question, *sources)
 
     def thought(self, thought_id: str) -> Thought:
         """The thought with this id, or the one whose id begins so.
