@@ -58,11 +58,10 @@ def asked(
 
 def said(answer: Answer, references: Sequence[str]) -> dict[str, Any]:
     """What is kept of an answer."""
-    calls = [call for call in answer.trace.calls if call.phase == "answer"]
     return {
         "text": answer.text,
         "f1": f1(answer.text, references) if answer.grounded else 0.0,
-        "words": sum(call.words_in for call in calls),
+        "words": round(answer.document.words * (1 - answer.compression_rate / 100)),
         "used": len(answer.thoughts_used),
         "kept": bool(answer.thought_kept),
         "seconds": answer.usage.seconds,
@@ -81,8 +80,8 @@ def rows_of(
     learns: Library, plain: Library, kind: str, document: Document, questions: Sequence[Asked]
 ) -> Iterator[dict[str, Any]]:
     """One row for each question: with the thoughts that the earlier ones left, and without any."""
+    known = 0  # not what the library holds, which may be more when a run goes on
     for question, references in questions:
-        known = len(learns.thoughts.all(document))
         helped = asked(learns, question, document, references)
         # With no thought to recall both see the same chunks: one answer serves for both.
         without = asked(plain, question, document, references) if known else helped
@@ -94,6 +93,7 @@ def rows_of(
             "with": helped,
             "without": without,
         }
+        known += helped["kept"]
 
 
 def within(found: dict[str, float | None]) -> str:
@@ -124,7 +124,7 @@ def line(name: str, rows: Sequence[dict[str, Any]]) -> str:
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
     """The Markdown table, by thoughts known, and by kind where there were any."""
-    heads = ("", "questions", "used", "words in, with and without", "F1 with", "F1 without")
+    heads = ("", "questions", "used", "words shown, with and without", "F1 with", "F1 without")
     lines = [f"| {' | '.join(heads)} | difference |", "| --- |" + " --: |" * len(heads)]
     for known in sorted({min(r["known"], 4) for r in rows}):
         chosen = [r for r in rows if min(r["known"], 4) == known]

@@ -267,6 +267,7 @@ def _split_unbroken(text: str, start: int, end: int) -> Iterator[tuple[int, int]
 # -- characters ---------------------------------------------------------------------------------
 
 _UNSAFE = re.compile("[\ud800-\udfff\x00]")
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _CONTROL = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
@@ -279,6 +280,11 @@ def clean(text: str) -> str:
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace("\u2028", "\n").replace("\u2029", "\n\n").replace("\x85", "\n")
     return _CONTROL.sub(" ", _UNSAFE.sub("\ufffd", text))
+
+
+def one_line(text: str) -> str:
+    """The text as it is shown in one line, without marks that turn what follows them around."""
+    return " ".join(_TURNING.sub("", clean(text)).split())
 
 
 def estimate_tokens(text: str) -> int:

@@ -12,6 +12,7 @@ from reread.text import (
     count_words,
     cut_within,
     estimate_tokens,
+    one_line,
     paragraph_spans,
     sentences,
     word_shares,
@@ -265,3 +266,8 @@ def test_tokens_are_estimated_upwards() -> None:
     assert estimate_tokens("The quick brown fox jumps over the lazy dog.") >= 10
     assert estimate_tokens("1234567890") >= 4
     assert estimate_tokens("山高水长") >= 4
+
+
+def test_one_line_is_not_turned_around() -> None:
+    assert one_line("\ufeffthe \u202elamp\u202c\n was\t\u2067lit\u2069 ") == "the lamp was lit"
+    assert one_line("القلعة قديمة") == "القلعة قديمة"

@@ -26,7 +26,7 @@ from reread.store import Store
 from reread.store.books import DocumentCalls
 from reread.store.changes import Draft
 from reread.store.lexical import rank
-from reread.text import clean
+from reread.text import one_line
 from reread.thoughts import replies
 from reread.thoughts.chunks import chunks
 from reread.thoughts.settings import manner
@@ -181,7 +181,7 @@ class Thoughts:
         Raises:
             UsageError: the words are empty, the same or too many.
         """
-        text = " ".join(clean(text).split())
+        text = one_line(text)
         if not text:
             raise UsageError("a thought cannot be empty", hint="`thoughts forget` removes it")
         if len(text) > exchange.LONGEST:

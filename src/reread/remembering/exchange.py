@@ -19,7 +19,7 @@ from reread.remembering.keeping import Scope, keep
 from reread.remembering.round import Round
 from reread.store import Store
 from reread.store.changes import Draft
-from reread.text import clean
+from reread.text import one_line
 from reread.thoughts import loop
 from reread.thoughts.grounding import Evidence, grounded
 from reread.thoughts.settings import manner
@@ -127,7 +127,7 @@ def _checked(entry: Mapping[str, Any], number: int) -> dict[str, str]:
         value = entry.get(key, "")
         if not isinstance(value, str):
             raise UsageError(f"record {number}: {key} is no text, so nothing was taken")
-        record[key] = " ".join(clean(value).split())
+        record[key] = one_line(value)
     if not record["thought"] and not (record["question"] and record["answer"]):
         raise UsageError(
             f"record {number} holds neither a thought nor a question with its answer, so nothing "
