@@ -83,8 +83,9 @@ def rows_of(
     known = 0  # not what the library holds, which may be more when a run goes on
     for question, references in questions:
         helped = asked(learns, question, document, references)
-        # With no thought to recall both see the same chunks: one answer serves for both.
-        without = asked(plain, question, document, references) if known else helped
+        # With no thought recalled both see the same chunks: one answer serves for both.
+        recalled = helped["used"] or "unusable" in helped
+        without = asked(plain, question, document, references) if recalled else helped
         yield {
             "kind": kind,
             "document": document.title,
