@@ -35,6 +35,45 @@ from reread.thoughts.replies import Distilled, distilled, questions
         ("The lamp was lit.\nConfidence: perhaps", "The lamp was lit.", False),
         ("The lamp was lit.\nConfidence:", "The lamp was lit.", False),
         ("The lamp was lit.", "The lamp was lit.", False),
+        ("The lamp was lit.\nConfidence: 1/10", "The lamp was lit.", False),
+        ("The lamp was lit.\nConfidence: 1 out of 5", "The lamp was lit.", False),
+        ("The lamp was lit.\nConfidence: 1 %", "The lamp was lit.", False),
+        ("The lamp was lit.\nConfidence: 1%", "The lamp was lit.", False),
+        ("The lamp was lit.\nConfidence: 1.5", "The lamp was lit.", False),
+        ("The lamp was lit.\nConfidence: -1", "The lamp was lit.", False),
+        ("The lamp was lit.\nConfidence: 10", "The lamp was lit.", False),
+        ("The lamp was lit.\nConfidence: yes and no", "The lamp was lit.", False),
+        ("The lamp was lit.\nConfidence: 1.", "The lamp was lit.", True),
+        ("The lamp was lit.\n(Confidence: 1)", "The lamp was lit.", True),
+        ("The lamp was lit.\nConfidence is True", "The lamp was lit.", True),
+        ("The lamp was lit.\nConfidence - Yes", "The lamp was lit.", True),
+        ("The lamp was lit.\n**Confidence**\n1", "The lamp was lit.", True),
+        ('{"thought": "The lamp was lit.", "confidence": "1/10"}', "The lamp was lit.", False),
+        ('{"thought": "The lamp was lit.", "confidence": "1 %"}', "The lamp was lit.", False),
+        ('{"thought": "The lamp was lit.", "confidence": null}', "The lamp was lit.", False),
+        (
+            'Sure! Here is the JSON: {"thought": "The lamp was lit.", "confidence": 1}',
+            "The lamp was lit.",
+            True,
+        ),
+        (
+            '{"thought": "The lamp was lit.", "confidence": 1}\nI hope {this} helps.',
+            "The lamp was lit.",
+            True,
+        ),
+        (
+            'Here:\n```json\n{"thought": "The lamp was lit.", "confidence": 0}\n```\nConfidence: 1',
+            "The lamp was lit.",
+            False,
+        ),
+        (
+            '{"thought": "A draft.", "confidence": 1} Better: '
+            '{"thought": "The lamp was lit.", "confidence": 0}',
+            "The lamp was lit.",
+            False,
+        ),
+        ('{"thought": "The lamp\nwas lit.", "confidence": 1}', "The lamp was lit.", True),
+        ("The set {a, b} was lit.\nConfidence: 1", "The set {a, b} was lit.", True),
         ('{"thought": "None", "confidence": 1}', "None", False),
         ('{"thought": "I\'m sorry, but no.", "confidence": 1}', "I'm sorry, but no.", False),
     ],
@@ -43,8 +82,22 @@ def test_a_thought_and_its_confidence(reply: str, text: str, confident: bool) ->
     assert distilled(said(reply)) == Distilled(text, confident)
 
 
-@pytest.mark.parametrize("reply", ["", "  \n", "---", "[]"])
-def test_no_thought_at_all_is_malformed(reply: str) -> None:
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "  \n",
+        "---",
+        "[]",
+        '{"thought": "The lamp was lit by To',
+        '{"thought": "The lamp was lit.", "confidence": 1',
+        '```json\n{"thought": "The lamp was lit.", "conf',
+        'Sure! Here is the JSON: {"thought": "The lamp was lit by To',
+        '{"thou',
+        "{'thought': 'The lamp was lit.', 'confidence': 1}",
+    ],
+)
+def test_no_thought_and_a_broken_object_are_malformed(reply: str) -> None:
     with pytest.raises(MalformedReply):
         distilled(said(reply))
 
