@@ -25,7 +25,6 @@ from reread.reading.typography import SAME, UNSPACED
 from reread.text import count_words, sentences
 from reread.thoughts.languages import (
     CLAUSE,
-    ENGLISH,
     FREE_CHARACTERS,
     NUMERALS,
     SYLLABIC,
@@ -97,8 +96,7 @@ class _Place:
         self.item = evidence.item
         self.language = language_of(evidence.text)
         self.asked = _parsed(question, self.language)
-        spans = sentences(evidence.text)
-        self._sentences = [_parsed(evidence.text[a:b], self.language) for a, b in spans]
+        self._sentences = list(_pointed(evidence.text, self.language))
         self._shown = shown
 
     @cached_property
@@ -109,14 +107,12 @@ class _Place:
         """Whether one of its sentences, read with the one before, says this."""
         frames = self.language.frames
         said = _parsed(frames.sub("", sentence) if frames else sentence, self.language)
-        before = [_NOTHING, *self._sentences]
-        return any(self._holds(said, *two) for two in zip(self._sentences, before, strict=False))
+        return any(self._holds(said, *two) for two in self._sentences)
 
-    def _holds(self, said: _Sentence, near: _Sentence, before: _Sentence) -> bool:
+    def _holds(self, said: _Sentence, near: _Sentence, pointed: Set[str]) -> bool:
         if not said.numbers <= near.numbers or not _agree(said, near):
             return False
         absent = [word for word in said.words if not near.has(word)]
-        pointed = before.capitals if near.points else frozenset()
         borrowed = [w for w in absent if w not in said.named or pointed.isdisjoint(self._forms(w))]
         if not all(self.asked.has(word) for word in borrowed):
             return False
@@ -127,7 +123,7 @@ class _Place:
         strange = _not_covered(said.runs, near, self.asked)
         if strange is None:
             return False
-        size = len(said.words) + sum(map(len, said.runs))
+        size = len(said.words) + len(said.numbers) + sum(map(len, said.runs))
         return len(borrowed) + strange <= (1 - _COVERED) * size and size > 0
 
     def _mixed_up(self, words: Iterable[str]) -> bool:
@@ -178,7 +174,17 @@ class _Sentence:
         return not self.keys.isdisjoint(forms(word, self.language))
 
 
-_NOTHING = _Sentence(ENGLISH)
+def _pointed(text: str, language: Language) -> Iterator[tuple[_Sentence, frozenset[str]]]:
+    """Each sentence, and the forms of the names that it may point to.
+
+    They stand in the sentence before, or where that only points too, in the one it points to.
+    """
+    names = frozenset[str]()
+    for start, end in sentences(text):
+        near = _parsed(text[start:end], language)
+        names = names if near.points else frozenset()
+        yield near, names
+        names = near.capitals or names
 
 
 def _parsed(text: str, language: Language) -> _Sentence:
@@ -213,7 +219,7 @@ def _flat(text: str, language: Language) -> str:
     text = re.sub(r"\d", lambda m: str(unicodedata.decimal(m[0])), text)
     for clipped, whole in _CLIPPED:
         text = clipped.sub(whole, text)
-    return in_digits(text) if language is ENGLISH else _THOUSANDS.sub("", text)
+    return in_digits(text) if language.digits else _THOUSANDS.sub("", text)
 
 
 def _words(text: str, language: Language) -> list[str]:
