@@ -139,6 +139,43 @@ def test_another_number_a_lost_doubt_and_a_moved_denial_do_not_stand(thought: st
     assert reason(thought, KEEPER, "What did the keeper carry?") != ""
 
 
+@pytest.mark.parametrize(
+    ("thought", "stands"),
+    [
+        ("The letter for Anna Keller was written by her uncle.", True),
+        ("Her uncle sailed from Brae in 1871.", True),
+        ("Her uncle wrote the letter for Anna Keller.", True),
+        ("The letter was written by Anna Keller.", False),
+        ("Her uncle sailed to Brae in 1871.", False),
+        ("Her uncle sailed from Tolm to Brae.", False),
+    ],
+)
+def test_what_is_for_somebody_is_not_by_them(thought: str, stands: bool) -> None:
+    page = (
+        "The letter was written for Anna Keller by her uncle, who sailed from Brae to Tolm in 1871."
+    )
+    assert (reason(thought, page, "?") == "") is stands
+
+
+@pytest.mark.parametrize(
+    ("thought", "stands"),
+    [
+        ("Hester swam ashore in the evening.", True),
+        ("The crew of the ships was lost.", True),
+        ("Not one of the small ships reached the quay.", True),
+        ("Hester reached the harbour.", False),
+        ("The small ships reached the quay.", False),
+        ("The crew of the ships was not lost.", False),
+    ],
+)
+def test_a_denial_counts_in_its_own_clause(thought: str, stands: bool) -> None:
+    page = (
+        "Nobody reached the harbour, but Hester swam ashore in the evening. Not one of the many "
+        "small ships reached the quay, and the crew of the ships was lost."
+    )
+    assert (reason(thought, page, "?") == "") is stands
+
+
 def test_words_of_the_question_do_not_outweigh_the_evidence() -> None:
     page = "The lamp was lit in 1862."
     assert reason("The lamp of Scarrow was lit in 1862.", page, "When was Scarrow lit?") == ""
@@ -166,6 +203,7 @@ LANGUAGES = {
             "Le conseil a approuvé la destruction du phare.",
             "Les douze ouvriers sont revenus.",
             "Les treize ouvriers ne sont pas revenus.",
+            "Les ouvriers ne sont jamais revenus.",
         ],
     ),
     "es": (
@@ -280,8 +318,14 @@ LANGUAGES = {
             "열세 명의 노동자는 집에 돌아오지 않았다.",
         ],
     ),
+    "th": (
+        "คณะกรรมการอนุมัติการก่อสร้างประภาคารแล้ว",
+        ["คณะกรรมการอนุมัติการก่อสร้างประภาคาร"],
+        ["คณะกรรมการไม่อนุมัติการก่อสร้างประภาคาร", "คณะกรรมการอนุมัติการก่อสร้างโรงพยาบาล"],
+    ),
     "zh": (
-        "当局批准了灯塔的建造计划。那年冬天岛上住着二百一十四人。船长没有在一月离开港口。",
+        "当局批准了灯塔的建造计划。那年冬天岛上住着二百一十四人。船长没有在一月离开港口。"
+        "1862年冬天共有3名工人受伤。",
         [
             "灯塔的建造计划，当局批准了。",
             "岛上那年冬天住着二百一十四人。",
@@ -293,6 +337,7 @@ LANGUAGES = {
             "那年冬天岛上住着九百一十四人。",
             "那年冬天岛上住着四百一十二人。",
             "那年冬天岛上住着四人。",
+            "1862年冬天，有5名工人受伤。",
             "船长在一月离开港口。",
         ],
     ),
@@ -318,6 +363,10 @@ def test_the_rule_holds_in_other_languages(language: str) -> None:
 
 
 def test_a_language_that_is_not_known_is_taken_word_by_word() -> None:
+    greek = "Η λάμπα άναψε στις 3 Οκτωβρίου 1862. Ο φύλακας δεν έφυγε ποτέ από το νησί."
+    assert reason("Η λάμπα άναψε στις 3 Οκτωβρίου 1862.", greek, "?") == ""
+    assert reason("Η λάμπα δεν άναψε στις 3 Οκτωβρίου 1862.", greek, "?") != ""
+    assert reason("Ο φύλακας έφυγε από το νησί.", greek, "?") != ""
     page = "Rådet har ikke godkendt byggeriet. Tornin rakensi vanha mestari kylään."
     assert reason("Tornin rakensi kylään vanha mestari.", page, "?") == ""
     assert reason("Tornin rakensi kylään nuori mestari.", page, "?") != ""

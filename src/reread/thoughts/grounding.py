@@ -112,6 +112,8 @@ class _Place:
     def _holds(self, said: _Sentence, near: _Sentence, pointed: Set[str]) -> bool:
         if not said.numbers <= near.numbers or not _agree(said, near):
             return False
+        if not _bound_alike(said, near):
+            return False
         absent = [word for word in said.words if not near.has(word)]
         borrowed = [w for w in absent if w not in said.named or pointed.isdisjoint(self._forms(w))]
         if not all(self.asked.has(word) for word in borrowed):
@@ -139,13 +141,10 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A clause that something turns, such as "not": its other words, and what turns it.
-
-    Words that turn, but say no more than "not", are left out of `strong`.
-    """
+    """A clause that something turns, such as "not": its other words, and what turns it."""
 
     words: frozenset[str]
-    strong: frozenset[str]
+    turning: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +167,7 @@ class _Sentence:
     runs: tuple[tuple[str, ...], ...] = ()
     flow: str = ""
     turned: tuple[_Clause, ...] = ()
+    bound: tuple[tuple[str, str], ...] = ()
 
     def has(self, word: str) -> bool:
         """Whether the word stands here in some form."""
@@ -209,6 +209,7 @@ def _parsed(text: str, language: Language) -> _Sentence:
         runs=runs,
         flow=_END.join(_flow(run) for run in runs),
         turned=tuple(_turned(flat, language)),
+        bound=tuple(_bound(tokens, language)),
     )
 
 
@@ -231,6 +232,27 @@ def _says(word: str, language: Language) -> bool:
     return not (word in language.free or language.turns(word) or language.counts(word))
 
 
+def _bound(tokens: Iterable[str], language: Language) -> Iterator[tuple[str, str]]:
+    """Words such as "by" and "for", each with the word that it binds."""
+    binding = ""
+    for word in tokens:
+        if word in language.binding:
+            binding = word
+        elif binding and _says(word, language):
+            yield binding, word
+            binding = ""
+
+
+def _bound_alike(said: _Sentence, near: _Sentence) -> bool:
+    """Whether nothing that is "for" somebody has become "by" them."""
+    for binding, word in said.bound:
+        keys = forms(word, said.language)
+        theirs = {b for b, other in near.bound if not keys.isdisjoint(forms(other, said.language))}
+        if theirs and binding not in theirs:
+            return False
+    return True
+
+
 # -- what turns a sentence ----------------------------------------------------------------------
 
 
@@ -241,7 +263,7 @@ def _turned(flat: str, language: Language) -> Iterator[_Clause]:
         if turning or TURNING.search(clause):
             pairs = {a + b for run in _runs(clause) for a, b in zip(run, run[1:], strict=False)}
             words = {word for word in tokens if _says(word, language)} | pairs
-            yield _Clause(frozenset(words), frozenset(turning - language.plain))
+            yield _Clause(frozenset(words), frozenset(turning))
 
 
 def _agree(said: _Sentence, near: _Sentence) -> bool:
@@ -253,9 +275,12 @@ def _agree(said: _Sentence, near: _Sentence) -> bool:
 
 
 def _same(own: _Clause, theirs: _Clause, language: Language) -> bool:
+    """Whether the same turns the same; "not" may stand for "never", and for nothing else."""
+    extra, missing = own.turning - theirs.turning, theirs.turning - own.turning
+    if not extra <= language.plain or (missing and not extra):
+        return False
     keys = _keys(theirs.words, language)
-    about = not own.words or not theirs.words or _shared(own, keys, language, len(theirs.words))
-    return about and own.strong <= theirs.strong
+    return not own.words or not theirs.words or _shared(own, keys, language, len(theirs.words))
 
 
 def _shared(clause: _Clause, keys: Set[str], language: Language, most: int = 2) -> bool:
@@ -270,23 +295,27 @@ def _keys(words: Iterable[str], language: Language) -> frozenset[str]:
 
 # -- where nothing parts words ------------------------------------------------------------------
 
+_PIECE = re.compile(r"[0-9]+(?:[.,][0-9]+)*|.", re.DOTALL)
 _BETWEEN, _END = "\x1f", "\x1e"
 
 
 def _runs(text: str) -> Iterator[tuple[str, ...]]:
     """Each stretch between marks, as characters and whole numbers."""
     run: list[str] = []
-    for c in text:
-        if not (UNSPACED.match(c) and (c.isalnum() or unicodedata.category(c)[0] == "M")):
-            if run:
+    for piece in [*_PIECE.findall(text), _END] if UNSPACED.search(text) else ():
+        if not (piece[0].isdigit() or _is_unspaced(piece)):
+            if any(map(_is_unspaced, run)):
                 yield tuple(run)
             run = []
-        elif run and c in NUMERALS and run[-1][-1] in NUMERALS:
-            run[-1] += c
+        elif run and piece in NUMERALS and run[-1][-1] in NUMERALS:
+            run[-1] += piece
         else:
-            run.append(c)
-    if run:
-        yield tuple(run)
+            run.append(piece)
+
+
+def _is_unspaced(piece: str) -> bool:
+    letter = piece[0].isalnum() or unicodedata.category(piece[0])[0] == "M"
+    return letter and bool(UNSPACED.match(piece))
 
 
 def _flow(run: Sequence[str]) -> str:
@@ -308,7 +337,9 @@ def _not_covered(runs: Iterable[Sequence[str]], near: _Sentence, asked: _Sentenc
                 piece = run[start:end]
                 if _flow(piece) in near.flow:
                     cost = min(cost, costs[start])
-                elif _flow(piece) in asked.flow and not any(c[0] in NUMERALS for c in piece):
+                elif _flow(piece) in asked.flow and not any(
+                    c[0] in NUMERALS or c[0].isdigit() for c in piece
+                ):
                     cost = min(cost, costs[start] + len(piece))
             costs.append(cost)
         if costs[-1] == inf:

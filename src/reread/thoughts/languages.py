@@ -19,7 +19,8 @@ WORD = re.compile(_WRITTEN)  # letters, with the vowels that Indic scripts write
 
 _ENOUGH = 4_000  # characters that show which language it is
 _FEWEST, _AHEAD = 3, 1.5  # free words that make it sure, and how many times those of another
-_ABROAD = frozenset("ikke nem ei nu".split())  # "not" where no language of ours is spoken
+_RARE = 12  # words for one that is free: more, and it is another language
+_ABROAD = frozenset("ikke nem ei eivät nu".split())  # "not" where no language of ours is spoken
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # compared as the one it is, which is quick
@@ -30,7 +31,8 @@ class Language:
     stand for a strong one, not the other way round. `pointing` words stand for something named
     before. `numbers` is a pattern of spelled ones. A word's ending may be changed for another of
     the same paradigm where `least` letters are left; `before` are letters written onto a word.
-    With `digits` number words are read as digits.
+    With `digits` number words are read as digits. `binding` words say what the next word has to do
+    with the rest. Of a language that is not known, any word of up to `unknown` letters may turn.
     `same` are forms that no ending explains. `frames` only say that something is said.
     """
 
@@ -46,10 +48,13 @@ class Language:
     same: tuple[tuple[str, ...], ...] = ()
     frames: re.Pattern[str] | None = None
     digits: bool = False
+    binding: frozenset[str] = frozenset()
+    unknown: int = 0
 
     def turns(self, word: str) -> bool:
         """Whether the word turns what is said, or makes it less than certain."""
-        return word in self.plain or word in self.strong or word in _ABROAD
+        known = word in self.plain or word in self.strong or word in _ABROAD
+        return known or len(word) <= self.unknown
 
     def counts(self, word: str) -> bool:
         """Whether the word is a number."""
@@ -70,6 +75,7 @@ def _language(
     same: str = "",
     frames: str = "",
     digits: bool = False,
+    binding: str = "",
 ) -> Language:
     """A language from lists with spaces; lines part paradigms, "-" is no ending."""
     return Language(
@@ -89,6 +95,7 @@ def _language(
         same=tuple(tuple(line.split()) for line in same.split("/") if line),
         frames=re.compile(frames, re.IGNORECASE) if frames else None,
         digits=digits,
+        binding=frozenset(binding.split()),
     )
 
 
@@ -129,6 +136,7 @@ ENGLISH = _language(
     "- s es ed ing / e es ed ing / y ies ied ying",
     same=_IRREGULAR,
     digits=True,
+    binding="by for from to with against into",
     frames=rf"^(?:according to (?:the|this) (?:{_SOURCE}),?\s|in (?:the|this) (?:{_SOURCE}),\s|"
     rf"(?:the|this) (?:{_SOURCE}) (?:says|states|mentions|notes|records|reports|describes|tells|"
     r"explains|shows|said|stated|mentioned) that\s|"
@@ -154,12 +162,13 @@ LANGUAGES = {
         "zweiten dritte dritten",
         "- e en n s es / e en em er es / en e st t te ten est et ete eten",
         frames=r"^(?:laut (?:dem )?(?:text|dokument|bericht)|dem (?:text|dokument) zufolge),?\s",
+        binding="von für mit aus gegen nach",
     ),
     "fr": _language(
         "le la les un une des de du et en à au aux est sont était étaient été être fut furent a "
         "ont avait avaient eut que qui dont où l d qu",
         "ne pas",
-        "jamais aucun aucune rien ni sans nul nulle presque peut-être guère personne",
+        "jamais aucun aucune rien ni sans nul nulle presque peut-être guère",
         "il elle ils elles lui leur leurs son sa ses ce cet cette ces celui celle y",
         "deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize "
         "vingt vingts trente quarante cinquante soixante cent cents mille million millions "
@@ -167,6 +176,7 @@ LANGUAGES = {
         "- s e es / al aux ale ales / er e es ent é ée és ées a èrent ait aient ant ai ez ons / "
         "ir it is i ie ies issait issent irent",
         frames=r"^(?:selon|d'après) (?:le|ce) (?:texte|document|récit|rapport),?\s",
+        binding="par pour avec contre vers",
     ),
     "es": _language(
         "el la los las un una unos unas de del y en a al es son era eran fue fueron ser sido ha "
@@ -181,6 +191,7 @@ LANGUAGES = {
         "- s es / ar a an ó aron ado ada ados adas aba aban ando / er e en ió ieron ido ida idos "
         "idas ía ían iendo / ir e en ió ieron ido ida idos idas ía ían",
         frames=r"^según el (?:texto|documento|relato|informe),?\s",
+        binding="por para con contra hacia",
     ),
     "it": _language(
         "il lo la i gli le l un uno una di del dello della dei degli delle d e ed in nel nella "
@@ -196,6 +207,7 @@ LANGUAGES = {
         "o i / a e / e i / are a ano ò arono ato ata ati ate ava avano ando / "
         "ere e ono é erono uto uta uti ute eva evano / ire e ono ì irono ito ita iti ite iva ivano",
         frames=r"^secondo il (?:testo|documento|racconto|rapporto),?\s",
+        binding="da dal dalla per con contro",
     ),
     "pt": _language(
         "o a os as um uma uns umas de do da dos das e em no na nos nas ao à é são era eram foi "
@@ -210,6 +222,7 @@ LANGUAGES = {
         "- s es / ão ões / ar a am ou aram ado ada ados adas ava avam ando / "
         "er e em eu eram ido ida idos idas ia iam endo / ir e em iu iram ido ida idos idas ia iam",
         frames=r"^(?:segundo|de acordo com) o (?:texto|documento|relato|relatório),?\s",
+        binding="por pelo pela para com contra",
     ),
     "nl": _language(
         "de het een en in op van is zijn was waren werd werden wordt worden geworden heeft hebben "
@@ -222,9 +235,10 @@ LANGUAGES = {
         "tachtig negentig honderd duizend een en ën miljoen dozijn half eerste tweede derde",
         "- s e en n / en t te ten de den -",
         frames=r"^volgens (?:de|het) (?:tekst|document|verhaal|verslag)\s",
+        binding="door voor met naar tegen",
     ),
     "sv": _language(
-        "en ett den det de och i på är var vara varit blev blivit har hade som att av",
+        "en ett den det de och i på är var vara varit blev blivit har hade som att",
         "inte ej icke",
         "ingen inget inga aldrig utan varken ingenting knappt nästan kanske",
         "han hon dem honom henne hans hennes dess deras sin sitt sina denna detta dessa där",
@@ -234,6 +248,7 @@ LANGUAGES = {
         "- n en et s ens ets / - ar arna / - er erna / are arna aren / a or orna an / "
         "a ar ade at ad ades / a er te t de",
         frames=r"^enligt (?:texten|dokumentet|berättelsen)\s",
+        binding="av för med till från mot",
     ),
     "ru": _language(
         "и в во на что как был была было были есть быть это который которая которое которые",
@@ -328,7 +343,7 @@ LANGUAGES = {
 }
 # Where it is not clear which language it is, whatever turns a sentence in one of them turns it.
 _TURNING = frozenset[str]().union(*(x.plain | x.strong for x in LANGUAGES.values()))
-_OTHER = Language(strong=_TURNING)
+_OTHER = Language(strong=_TURNING, unknown=5)
 _UNSURE = {x: replace(x, strong=_TURNING - x.plain - x.free) for x in LANGUAGES.values()}
 
 # Where nothing parts words: characters that may be added, and what turns a sentence.
@@ -359,7 +374,7 @@ def language_of(text: str) -> Language:
     found = [sum(word in language.free for word in words) for language in written]
     second, most = sorted(found)[-2:]
     best = written[found.index(most)]
-    if not most:
+    if most * _RARE < len(words) or not most:
         return _OTHER
     return best if most >= _FEWEST and most > _AHEAD * second else _UNSURE[best]
 
