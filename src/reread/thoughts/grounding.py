@@ -7,8 +7,9 @@ words that say nothing by themselves (`languages`), a name from the sentence bef
 points there, and words of the question where this one names nobody and nothing else. A true thought
 in other words is refused: what is lost is a thought, what would be kept is an invention.
 
-What the rule cannot see: who of two did it to whom where all words are the same, and what only the
-question holds ("stolen" for "lit", where it asks when the lamp was stolen).
+What the rule cannot see: who of two did it to whom where all words are the same, a word of the
+sentence itself in another's place, and what only the question holds ("stolen" for "lit", where it
+asks when the lamp was stolen).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from reread.thoughts.languages import (
 
 _COVERED = 0.7  # share of a sentence's words that its evidence must hold without the question
 _SHORTEST, _LONGEST = 4, 80  # words; a thought is a point, neither a title nor an essay
-_NAME = re.compile(r"(?<!^)(?<![.!?]\s)(?<![\"'(])\b[A-Z][\w'-]{2,}")
+_NAME = re.compile(r"(?<!^)(?<![.!?]\s)(?<![\"'(])\b[A-ZÀ-ÖØ-ÞА-ЯЁ][\w'-]{2,}")
 _NUMBER = re.compile(r"(?:(?<![\w.])-)?(?:[£$€¥₹₽]\s?)?\d+(?:[.,]\d+)*(?:\s?[%‰°£$€¥₹₽])?")
 _THOUSANDS = re.compile(r"(?<=\d)[,\u00a0\u202f](?=\d{3}\b)")
 _VOWEL_SIGNS = re.compile("[\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670]")  # written or not
