@@ -204,9 +204,9 @@ class Store:
             )
             for statement in _ABOUT_SEVERAL:
                 db.execute(statement, (document_id,))
-            erase_document(db, document_id)
-            self._to_shred()
             gone = db.execute("DELETE FROM documents WHERE id = ?", (document_id,)).rowcount
+            erase_document(db, document_id)  # afterwards: what it said, nothing says any more
+            self._to_shred()
         self._shred()
         return bool(gone)
 

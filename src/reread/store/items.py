@@ -345,7 +345,7 @@ class Items:
                 db, thought_id, draft, sources
             )
             db.execute("UPDATE items SET lost = ? WHERE number = ?", (thought.lost, number))
-            changes.erase(db, [old])
+            changes.erase(db, [old], heirs=[number])
             self._store._to_shred()
         self._store._shred()
         return self.thought(thought_id)
