@@ -23,6 +23,7 @@ from reread.text import plain, sentence_ends
 Run = tuple[str, ...]
 
 _UNIT = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+")
+_NO_WORDS = {k: " " for k in range(128) if not re.match(r"\w", chr(k))}
 _ESCAPED = re.compile(r'(?:\\u[0-9a-fA-F]{4})+|\\["\\/bfnrt]')
 _PIECE = re.compile(r'[\n"“”]+')
 _HEAD = 3  # words; fewer stand anywhere by chance and count only where they stand alone
@@ -62,8 +63,9 @@ class Words:
 
     def stand_in(self, text: str) -> bool:
         """Whether any of the texts stands in this one, as it is or with JSON's escapes undone."""
-        forms = {text, _ESCAPED.sub(lambda m: str(json.loads(f'"{m[0]}"')), text)}
-        return any(self._stand_in(form) for form in forms)
+        if self._stand_in(text):
+            return True
+        return "\\" in text and self._stand_in(_ESCAPED.sub(_unescaped, text))
 
     def _stand_in(self, text: str) -> bool:
         said = units(text)
@@ -75,8 +77,14 @@ class Words:
         return any(tuple(units(piece)) in self._short for piece in pieces)
 
 
+def _unescaped(match: re.Match[str]) -> str:
+    return str(json.loads(f'"{match[0]}"'))
+
+
 def units(text: str) -> list[str]:
     """The words of a text; in scripts without spaces, its characters."""
+    if text.isascii():  # the same, five times as fast
+        return text.lower().translate(_NO_WORDS).split()
     return [unit.casefold() for unit in _UNIT.findall(text)]
 
 
