@@ -51,9 +51,6 @@ class Remembering(RuleBasedStateMachine):
         self.documents[made.id] = made
         spans = [(p.start, p.end) for p in made.paragraphs]
         self.store.items.pages(made, spans)
-        if name != "-":
-            earlier = [i for i in self.store.versions(name) if i != made.id]
-            self.store.items.carry(made, earlier)
 
     @rule(data=st.data())
     def think(self, data: st.DataObject) -> None:

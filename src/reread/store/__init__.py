@@ -31,6 +31,7 @@ from reread.store.questions import Questions
 from reread.store.schema import MIGRATIONS
 from reread.store.together import Together
 from reread.store.vectors import KeptVectors
+from reread.store.versions import carry
 from reread.types import Call, Completion, Document, GistMemory, Work
 
 _log = logging.getLogger(__name__)
@@ -111,6 +112,7 @@ class Store:
                 "INSERT OR REPLACE INTO versions VALUES (?,?,?)",
                 safe(document.origin, document.id, now),
             )
+            carry(db, str(*safe(document.origin)))
         return not known
 
     def document(self, document_id: str) -> Document | None:
