@@ -120,7 +120,9 @@ def test_questions_made_up_ahead(tmp_path: Path) -> None:
 def test_a_question_that_quotes_it(tmp_path: Path) -> None:
     made, _ = opened(tmp_path)
     kept = str(ask(made, Q_LAMP, tower()).thought_kept)
-    ask(made, f"Is it true that {TOLD.removesuffix('.')}, and who says so?", tower(), thoughts=False)
+    ask(
+        made, f"Is it true that {TOLD.removesuffix('.')}, and who says so?", tower(), thoughts=False
+    )
     made.thoughts.forget(kept)
     assert TOLD.removesuffix(".") not in held(tmp_path)
     assert {w.question for w in made.spent(tower())} == {None, ""}
