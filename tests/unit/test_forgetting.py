@@ -181,6 +181,17 @@ def test_other_answers_stay(tmp_path: Path) -> None:
     assert len(model.calls) == count
 
 
+def test_another_question_about_a_short_answer_stays(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path, answer=f'The tower\'s lamp.\n[1] "{LAMP}"')
+    kept = str(ask(made, Q_LAMP, tower()).thought_kept)
+    assert made.thoughts.get(kept).answer == "The tower's lamp."
+    question = "Who was it that paid for the tower's lamp?"
+    ask(made, question, tower(), thoughts=False)
+    made.thoughts.forget(kept)
+    assert {w.question for w in made.spent(tower())} == {None, "", question}
+    assert replies_of(made, "answer") == []
+
+
 # -- kept answers -------------------------------------------------------------------------------
 
 

@@ -105,16 +105,18 @@ def drop_words(db: Connection, gone: Collection[Gone]) -> None:
     rows = db.execute("SELECT json_extract(about, '$.question') FROM items WHERE kind = 'thought'")
     standing = {plain(question) for (question,) in rows}
     asked = {plain(one.question) for one in gone} - standing - {""}
-    texts = [text for one in gone for text in (one.text, one.answer) if text]
+    texts = [one.text for one in gone]
     texts += [one.question for one in gone if plain(one.question) in asked]
-    whole = Words(texts)
+    answers = [one.answer for one in gone]
+    # few words of an answer, such as a name, are another question's own
+    whole = Words([*texts, *(a for a in answers if len(units(a)) >= _REPLY_RUN)])
 
     def told(question: str) -> bool:
         words = plain(question)
         return words not in standing and (words in asked or whole.stand_in(question))
 
     _drop_questions(db, told, whole)
-    _drop_replies(db, Words(texts, _REPLY_RUN))
+    _drop_replies(db, Words([*texts, *answers], _REPLY_RUN))
 
 
 def _drop_questions(db: Connection, told: Callable[[str], bool], whole: Words) -> None:
