@@ -64,8 +64,8 @@ class Life:
         self.made: Library = library(folder, replies)[0]
 
     def step(self) -> None:
-        steps = (self.ask,) * 4 + (self.ask_several,) * 2 + (self.forget, self.remove, self.edit)
-        self.rng.choice(steps)()
+        asking = (self.ask,) * 4 + (self.ask_several,) * 2 + (self.take,)
+        self.rng.choice((*asking, self.forget, self.remove, self.edit))()
 
     def document(self) -> Document:
         """One of the names as it stands, or with one of its pages written anew."""
@@ -98,6 +98,18 @@ class Life:
         kept = self.made.ask(question, source, **READING).thought_kept
         for text in [self.made.thoughts.get(kept).text] if kept else []:
             self.log("kept", id=kept, text=text, question=question)
+
+    def take(self) -> None:
+        for entry in self.chosen(self.made.documents()):
+            source = self.made.store.document(entry["id"])
+            assert source is not None
+            question, answer = self.question(source), source.text.split(". ")[0] + "."
+            self.log("ask", question=question)
+            taken = self.made.thoughts.take([{"question": question, "answer": answer}])
+            assert not taken.unsupported
+            for kept in taken.sound:
+                text = self.made.thoughts.get(kept).text
+                self.log("kept", id=kept, text=text, question=question)
 
     def forget(self) -> None:
         for thought in self.chosen(self.made.thoughts.all()):

@@ -464,10 +464,44 @@ def test_a_full_disk_is_one_line_and_loses_nothing_finished(small_disk: Path) ->
     reopened.close()
 
 
-def test_a_disk_that_may_only_be_read_is_one_line(small_disk: Path) -> None:
-    Store(small_disk / "library.db").close()
+def test_a_library_on_a_disk_that_may_only_be_read_is_read(small_disk: Path) -> None:
+    path = small_disk / "library.db"
+    store = Store(path)
+    store.add_document(a_document())
+    store.close()
+    before = path.read_bytes()
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
-    for name in ("library.db", "new.db", "folder/new.db"):
+    store = Store(path)
+    assert store.document(a_document().id) == a_document()
+    assert [e["id"] for e in store.overview()] == [a_document().id]
+    with pytest.raises(LibraryError) as caught:
+        store.add_document(replace(a_document(), text="Another text."))
+    assert "cannot be written" in caught.value.line
+    assert "REREAD_HOME" in caught.value.line
+    store.close()
+    assert [f.name for f in small_disk.iterdir() if f.is_file()] == ["library.db"]
+    assert path.read_bytes() == before
+
+
+def test_a_log_that_was_left_on_a_disk_that_may_only_be_read_is_never_passed_over(
+    small_disk: Path,
+) -> None:
+    path = small_disk / "library.db"
+    store = Store(path)
+    store.add_document(a_document())
+    files = {f: f.read_bytes() for f in small_disk.iterdir() if f.is_file()}
+    store.close()
+    for file, data in files.items():
+        if not file.name.endswith("-shm"):
+            file.write_bytes(data)
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with pytest.raises(LibraryError, match="cannot be used"):
+        Store(path)
+
+
+def test_a_disk_that_may_only_be_read_takes_no_new_library(small_disk: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    for name in ("new.db", "folder/new.db"):
         with pytest.raises(LibraryError) as caught:
             Store(small_disk / name)
         assert "cannot be written" in caught.value.line
@@ -607,6 +641,7 @@ def test_a_library_from_before_the_ledger_opens_and_is_used(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_module, "MIGRATIONS", MIGRATIONS[:2])
+    monkeypatch.setattr(store_module, "carry", lambda *_: None)  # there were no pages of thoughts
     old = Store(path)
     old.add_document(a_document())
     old.close()

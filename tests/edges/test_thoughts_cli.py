@@ -46,6 +46,22 @@ def door(tmp_path: Path) -> Door:
     return Door(tmp_path)
 
 
+def test_a_file_that_grew_and_is_read_again_leaves_its_thoughts_sound(door: Door) -> None:
+    kept = str(door.ask(LAMP)["thought_kept"])
+    for old, new, support in (
+        ("both", "both", "sound"),
+        ("on 3 October 1862", "on 4 October 1862", "stale"),
+    ):
+        text = door.file.read_text(encoding="utf-8").replace(old, new)
+        door.file.write_text(f"{text}\n\nOne more line was written in 1912.\n", encoding="utf-8")
+        sizes = ("--min-words", "20", "--max-words", "120", "--pagination", "structure")
+        assert door.run("read", door.file, *sizes).code == 0
+        assert json.loads(door.run("thoughts", "list", "--json").out)[0]["support"] == support
+        assert door.run("thoughts", "show", kept).out.startswith(
+            f"thought {kept}, level 2.00, {support}\n"
+        )
+
+
 def test_a_question_leaves_a_thought_that_can_be_followed_to_its_page(door: Door) -> None:
     kept = door.ask(LAMP)["thought_kept"]
     (listed,) = json.loads(door.run("thoughts", "list", "--json").out)

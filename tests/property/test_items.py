@@ -5,8 +5,10 @@ The model here is the definition itself, followed through the sources from scrat
 
 from __future__ import annotations
 
+import json
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +19,28 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from remembering import document
 from reread.store import Store
 from reread.store.changes import Draft, Gisted
-from reread.types import Document
+from reread.types import Call, Completion, Document, PromptId, Thought
 
 PARAGRAPHS = tuple(
     f"Paragraph {name} tells of {what}, at such length that it cannot stand anywhere by chance."
     for name, what in zip("abcdef", "mills lamps wells barns gates roads".split(), strict=True)
 )
 NAMES = ("one.txt", "two.txt", "-")
+
+
+DRAFT = Draft(text="", question="", answer="", sources=(), vectors=(b"ab",))
+FORMS: tuple[Callable[[str], str], ...] = (
+    str,
+    str.upper,
+    lambda text: f"As was said: {text.replace(' ', '  ')} And so on.",
+    lambda text: json.dumps({"thought": f'"{text}"', "confidence": 1}),
+)
+WAYS = ("answer-free", "distil-grounded", "questions", "lookup-parallel")
+
+
+def call(prompt: str) -> Call:
+    name = PromptId(name=prompt, version=1, digest="d")
+    return Call(prompt=name, system="s", user="u", parse=lambda c: c.text, max_tokens=9)
 
 
 class Remembering(RuleBasedStateMachine):
@@ -51,9 +68,6 @@ class Remembering(RuleBasedStateMachine):
         self.documents[made.id] = made
         spans = [(p.start, p.end) for p in made.paragraphs]
         self.store.items.pages(made, spans)
-        if name != "-":
-            earlier = [i for i in self.store.versions(name) if i != made.id]
-            self.store.items.carry(made, earlier)
 
     @rule(data=st.data())
     def think(self, data: st.DataObject) -> None:
@@ -61,7 +75,7 @@ class Remembering(RuleBasedStateMachine):
         sources = (
             data.draw(st.lists(st.sampled_from(there), max_size=3, unique=True)) if there else []
         )
-        self.keep(f"Thought {self.said} says so.", tuple(sources))
+        self.keep(f"Thought {self.number()} says so.", tuple(sources))
 
     @rule(data=st.data())
     def gist(self, data: st.DataObject) -> None:
@@ -85,12 +99,12 @@ class Remembering(RuleBasedStateMachine):
         found = self.store.items.thoughts()
         if found:
             old = data.draw(st.sampled_from(found))
-            self.said += 1
-            text = f"Edited {self.said} in place of it."
-            draft = Draft(text=text, question="Q?", answer="A.", sources=(), vectors=(b"ab",))
+            text = f"Edited {self.number()} in place of it."
+            draft = replace(DRAFT, text=text, question=old.question, answer=old.answer)
             new = self.store.items.edit(old, draft)
             assert (new.text, new.lost) == (text, old.lost)
             assert new.sources == old.sources
+            assert new.answer == old.answer.replace(old.text, "").strip()
             self.erased.add(old.text)
 
     @rule(data=st.data())
@@ -98,7 +112,31 @@ class Remembering(RuleBasedStateMachine):
         before = {t.id: t for t in self.store.items.thoughts()}
         if before:
             gone = self.store.items.forget([data.draw(st.sampled_from(sorted(before)))])
-            self.erased |= {before[i].text for i in gone}
+            self.erase(before[i] for i in gone)
+
+    @rule(data=st.data(), form=st.sampled_from(FORMS), way=st.sampled_from(WAYS))
+    def say_again(self, data: st.DataObject, form: Callable[[str], str], way: str) -> None:
+        """A reply repeats something of a thought, and nobody recorded that it was told it."""
+        found = self.store.items.thoughts()
+        if found and self.documents:
+            thought = data.draw(st.sampled_from(found))
+            about = data.draw(st.sampled_from(sorted(self.documents)))
+            words = data.draw(st.sampled_from([thought.text, thought.question, thought.answer]))
+            work = self.store.calls(about, f"Is it so that {words} {self.number()}?")
+            work.put(str(self.number()), call(way), "m", Completion(text=form(words)))
+
+    @rule(data=st.data())
+    def hear(self, data: st.DataObject) -> None:
+        """A thought whose author was shown another one repeats its words in the answer."""
+        found = [t for t in self.store.items.thoughts() if t.roots]
+        if found and self.documents:
+            heard = data.draw(st.sampled_from(found))
+            key = str(self.number())
+            work = self.store.calls(data.draw(st.sampled_from(sorted(self.documents))))
+            work.tell([heard.id])
+            work.put(key, call("answer-free"), "m", Completion(text="So it is."))
+            sources = self.store.items.numbers(heard.roots).values()
+            self.keep(f"Heard {self.number()} says so.", tuple(sources), heard.text, (key,))
 
     @rule(data=st.data())
     def remove(self, data: st.DataObject) -> None:
@@ -108,17 +146,29 @@ class Remembering(RuleBasedStateMachine):
             del self.documents[chosen]
             assert self.store.remove(chosen)
             after = {t.id for t in self.store.items.thoughts()}
-            self.erased |= {before[i].text for i in before.keys() - after}
+            self.erase(before[i] for i in before.keys() - after)
 
     @rule()
     def reopen(self) -> None:
         self.store.close()
         self.store = Store(self.path)
 
-    def keep(self, text: str, sources: tuple[int, ...]) -> None:
+    def keep(
+        self, text: str, sources: tuple[int, ...], heard: str = "", told: tuple[str, ...] = ()
+    ) -> None:
+        number = self.number()
+        answer = f"Answer {number} was given then. {heard or text}"
+        question = f"Question {number} was put then?"
+        draft = replace(DRAFT, text=text, question=question, answer=answer, sources=sources)
+        assert self.store.items.keep(replace(draft, said_in=told)) is not None
+
+    def erase(self, thoughts: Iterable[Thought]) -> None:
+        for thought in thoughts:
+            self.erased |= {thought.text, thought.question, thought.answer}
+
+    def number(self) -> int:
         self.said += 1
-        draft = Draft(text=text, question="Q?", answer="A.", sources=sources, vectors=(b"ab",))
-        assert self.store.items.keep(draft) is not None
+        return 1_000 + self.said
 
     def rows(self, statement: str, *values: object) -> list[Any]:
         return self.store._all(statement, *values)
@@ -183,9 +233,10 @@ class Remembering(RuleBasedStateMachine):
 
     @invariant()
     def what_is_forgotten_is_gone_from_the_file(self) -> None:
-        held = b"".join(f.read_bytes() for f in Path(self.folder.name).iterdir())
-        for text in self.erased:
-            assert text.encode() not in held
+        files = [f.read_bytes() for f in Path(self.folder.name).iterdir()]
+        held = " ".join(b"".join(files).decode("utf-8", "replace").lower().split())
+        for text in self.erased - {""}:
+            assert text.lower() not in held
         assert self.rows("SELECT 1 FROM vectors WHERE item NOT IN (SELECT number FROM items)") == []
 
 

@@ -331,7 +331,7 @@ def test_what_repeats_a_thought_forgets_it_too_even_if_its_question_was_cut_shor
         ask(made, f"{Q_LENS} And who?", source)
     made.thoughts.forget(kept)
     assert words.encode() not in held(tmp_path)
-    assert made.thoughts.get(str(heard.thought_kept)).answer == f"{LENS} "
+    assert made.thoughts.get(str(heard.thought_kept)).answer == LENS
 
 
 def test_forgetting_forgets_the_kept_states_of_the_embedded_model(tmp_path: Path) -> None:

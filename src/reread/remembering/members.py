@@ -52,15 +52,6 @@ def _standing_at(memory: GistMemory, places: Sequence[Place]) -> Iterator[int]:
         first += len(member.pages)
 
 
-def carry(store: Store, memory: GistMemory) -> None:
-    """Gives pages of earlier versions that stand unchanged in a document a place in it."""
-    for member in members_of(memory):
-        document = member.document
-        if document.origin != "-":
-            earlier = [i for i in store.versions(document.origin) if i != document.id]
-            store.items.carry(document, earlier)
-
-
 def chunked(memory: GistMemory, most_tokens: int) -> GistMemory:
     """Its documents in raw chunks for pages, without gists."""
     made = []

@@ -21,7 +21,6 @@ from reread.reading import Desk
 from reread.remembering.keeping import Scope, keep
 from reread.remembering.members import (
     bounds,
-    carry,
     chunked,
     documents_of,
     numbers_of,
@@ -141,7 +140,6 @@ class Round:
     def _recalled(self, question: str) -> tuple[list[int], dict[int, Thought]]:
         """The items most like the question in their order, and the usable thoughts among them."""
         numbers = numbers_of(self.store, self.memory)
-        carry(self.store, self.memory)
         resting = self._resting()
         if not (resting or self.manner.chunk_tokens):
             return numbers, {}  # nothing to recall: nothing is embedded, nothing differs

@@ -27,10 +27,12 @@ from reread.store import books, values
 from reread.store.books import DocumentCalls, StoredFacts, safe
 from reread.store.changes import erase_document, number_of, tell
 from reread.store.items import Items
+from reread.store.opening import connect
 from reread.store.questions import Questions
 from reread.store.schema import MIGRATIONS
 from reread.store.together import Together
 from reread.store.vectors import KeptVectors
+from reread.store.versions import carry
 from reread.types import Call, Completion, Document, GistMemory, Work
 
 _log = logging.getLogger(__name__)
@@ -45,11 +47,12 @@ _ABOUT_SEVERAL = tuple(
     )
 )
 _WAIT_S = 60.0  # how long a writer waits for its turn
-_PAUSE_S = 0.25  # the longest wait inside SQLite, which Ctrl-C cannot end
 
 
 class Store:
     """An open library file. Opening makes the file and its tables where they are missing.
+
+    One on a medium that cannot be written is read; whatever would write it raises.
 
     Raises:
         LibraryError: the file cannot be opened, read or written, from every method.
@@ -61,14 +64,12 @@ class Store:
         self._lock = threading.RLock()
         self._together = Together(self._writing)
         with self._told():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(
-                path, timeout=_PAUSE_S, check_same_thread=False, isolation_level=None
-            )
+            self._db, writable = connect(path)
             try:
                 _patiently(self._prepare)
                 self._migrate()
-                if self._one("PRAGMA user_version")[0]:  # died, or was disturbed, while forgetting
+                # died, or was disturbed, while forgetting
+                if writable and self._one("PRAGMA user_version")[0]:
                     self._shred()
             except BaseException:
                 self._db.close()
@@ -111,6 +112,7 @@ class Store:
                 "INSERT OR REPLACE INTO versions VALUES (?,?,?)",
                 safe(document.origin, document.id, now),
             )
+            carry(db, str(*safe(document.origin)))
         return not known
 
     def document(self, document_id: str) -> Document | None:
@@ -204,9 +206,9 @@ class Store:
             )
             for statement in _ABOUT_SEVERAL:
                 db.execute(statement, (document_id,))
-            erase_document(db, document_id)
-            self._to_shred()
             gone = db.execute("DELETE FROM documents WHERE id = ?", (document_id,)).rowcount
+            erase_document(db, document_id)  # afterwards: what it said, nothing says any more
+            self._to_shred()
         self._shred()
         return bool(gone)
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection
 from typing import Any
 
+from reread.store.forgetting import Gone, drop_words
 from reread.store.rows import listed, now
 from reread.store.vectors import put_vectors
-from reread.text import plain
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,16 +62,20 @@ def erase_document(db: Connection, document_id: str) -> list[str]:
     return erase(db, [number for (number,) in pages.fetchall()])
 
 
-def erase(db: Connection, numbers: Iterable[int]) -> list[str]:
-    """Erases items and what rested on them alone; the ids of the thoughts among them."""
-    gone: dict[str, _Gone] = {}
+def erase(db: Connection, numbers: Iterable[int], heirs: Sequence[int] = ()) -> list[str]:
+    """Erases items and what rested on them alone; the ids of the thoughts among them.
+
+    `heirs` are thoughts whose answer was made for one of these.
+    """
+    gone: dict[str, Gone] = {}
     above: set[int] = set()
     left = set(numbers)
     while left:
         number = min(left)
         left.discard(number)
         row = db.execute(
-            "SELECT id, kind, text, json_extract(about, '$.question') FROM items WHERE number = ?",
+            "SELECT id, kind, text, json_extract(about, '$.question'), "
+            "json_extract(about, '$.answer') FROM items WHERE number = ?",
             (number,),
         ).fetchone()
         if row is None:
@@ -81,14 +85,14 @@ def erase(db: Connection, numbers: Iterable[int]) -> list[str]:
         db.executemany("UPDATE items SET lost = lost + 1 WHERE number = ?", [(n,) for n in upward])
         if row[1] == "thought":
             heard = [item for (item,) in db.execute(_HEARD, (number,))]
-            gone[row[0]] = _Gone(row[2], row[3], heard)
+            gone[row[0]] = Gone(row[2], row[3], row[4], [*heard, *heirs])
         _drop_told(db, number, row[0])
         db.execute("DELETE FROM items WHERE number = ?", (number,))
         sourceless = "SELECT 1 FROM sources WHERE item = ?"
         left.update(n for n in upward if not db.execute(sourceless, (n,)).fetchone())
     for number in sorted(above):  # what is below comes first
         _derive(db, number)
-    _drop_words(db, gone.values())
+    drop_words(db, gone.values())
     return list(gone)
 
 
@@ -153,53 +157,9 @@ def insert_thought(db: Connection, thought_id: str, draft: Draft, sources: Itera
     return number
 
 
-@dataclass(frozen=True, slots=True)
-class _Gone:
-    """A thought that is erased: its words, and the items whose authors may have been shown them."""
-
-    text: str
-    question: str
-    heard: list[int]
-
-
 _HEARD = (
     "SELECT DISTINCT o.item FROM said_in s JOIN said_in o ON o.key = s.key AND o.item != s.item "
     "WHERE s.item = ?"
-)
-
-
-def _drop_words(db: Connection, gone: Collection[_Gone]) -> None:
-    """Removes the words of forgotten thoughts from all that is left.
-
-    What a question cost stays in the ledger without the question. One that led to another thought,
-    too, keeps its words, which are that thought's.
-    """
-    if not gone:
-        return
-    for one in gone:
-        db.executemany(
-            "UPDATE items SET about = json_set(about, '$.answer', replace(json_extract(about, "
-            "'$.answer'), ?, '')) WHERE number = ? AND kind = 'thought'",
-            [(one.text, item) for item in one.heard],
-        )
-    kept = db.execute("SELECT json_extract(about, '$.question') FROM items WHERE kind = 'thought'")
-    words = {plain(one.question) for one in gone} - {plain(q) for (q,) in kept} - {""}
-    for asked, done in _ASKED:
-        rows = db.execute(asked).fetchall()
-        same = [(question,) for (question,) in rows if question and plain(question) in words]
-        db.executemany(done, same)
-
-
-_ASKED = (
-    (
-        "SELECT DISTINCT question FROM ledger",
-        "UPDATE ledger SET question = '' WHERE question = ?",
-    ),
-    ("SELECT DISTINCT question FROM asked", "DELETE FROM asked WHERE question = ?"),
-    (
-        "SELECT DISTINCT json_extract(record, '$.question') FROM comparisons",
-        "DELETE FROM comparisons WHERE json_extract(record, '$.question') = ?",
-    ),
 )
 
 

@@ -18,19 +18,19 @@ its vectors, and the kept calls that told of it. What still rests on something e
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reread.errors import SourceNotFound, UsageError
 from reread.store import changes
 from reread.store.changes import Draft, Gisted, number_of
 from reread.store.rows import listed
+from reread.store.versions import carry_roots
 from reread.types import Document, Place, Support, Thought
 
 if TYPE_CHECKING:
     from reread.store import Store
 
-_SHORTEST_PAGE = 40  # characters; a shorter page may stand anywhere by chance
 Pair = tuple[int, str]  # an item's number and id
 _BELOW = {
     table: f"SELECT x.item, x.{column}, i.id FROM {table} x JOIN items i ON i.number = x.{column} "  # noqa: S608
@@ -73,32 +73,6 @@ class Items:
                 return None
             return changes.gist(db, made)
 
-    def carry(self, document: Document, earlier: Iterable[str]) -> int:
-        """How many pages of earlier versions stand unchanged in this one, and so keep their place.
-
-        `earlier` are the ids of the documents that its name stood for before.
-        """
-        found: list[tuple[int, str, int, int]] = []
-        for document_id in earlier:
-            other = self._store.document(document_id)
-            rows = self._store._all(
-                "SELECT item, start, end FROM places p WHERE document_id = ? AND NOT EXISTS "
-                "(SELECT 1 FROM places q WHERE q.item = p.item AND q.document_id = ?)",
-                document_id,
-                document.id,
-            )
-            for item, start, end in rows if other else ():
-                text = other.text[start:end].strip() if other else ""
-                at = document.text.find(text) if len(text) >= _SHORTEST_PAGE else -1
-                if at >= 0 and _whole(document.text, at, at + len(text)):
-                    found.append((item, document.id, at, at + len(text)))
-        if found:
-            with self._store._writing() as db:
-                known = db.execute("SELECT 1 FROM documents WHERE id = ?", (document.id,))
-                if known.fetchone():
-                    db.executemany("INSERT OR IGNORE INTO places VALUES (?,?,?,?)", found)
-        return len(found)
-
     def _placed(self, document_id: str) -> dict[tuple[str, int], int]:
         rows = self._store._all(
             "SELECT i.id, p.start, i.number FROM places p JOIN items i ON i.number = p.item "
@@ -123,6 +97,7 @@ class Items:
                 if len(there) < len(set(draft.sources)) or refused():
                     return None
                 number = changes.insert_thought(db, thought_id, draft, draft.sources)
+                carry_roots(db, number)
             changes.tell(db, [number], draft.said_in)
         kept = self.thoughts([number])  # none where another process has forgotten it already
         return kept[0] if kept else None
@@ -345,7 +320,7 @@ class Items:
                 db, thought_id, draft, sources
             )
             db.execute("UPDATE items SET lost = ? WHERE number = ?", (thought.lost, number))
-            changes.erase(db, [old])
+            changes.erase(db, [old], heirs=[number])
             self._store._to_shred()
         self._store._shred()
         return self.thought(thought_id)
@@ -354,14 +329,6 @@ class Items:
 def page_id(text: str) -> str:
     """The id of the page that says this: the same wherever it stands."""
     return "p" + changes.digest(text.strip())
-
-
-def _whole(text: str, start: int, end: int) -> bool:
-    """Whether the span begins and ends where no word runs on."""
-    before, after = text[start - 1 : start], text[end : end + 1]
-    return not (before.isalnum() and text[start].isalnum()) and not (
-        after.isalnum() and text[end - 1].isalnum()
-    )
 
 
 def _thought(

@@ -9,7 +9,10 @@ import re
 import sqlite3
 from collections.abc import Sequence
 
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff]")
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff"  # scripts without spaces
+)
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 def rank(texts: Sequence[str], query: str) -> list[int]:
