@@ -233,13 +233,13 @@ def test_an_edited_thought_keeps_its_question_and_of_its_answer_what_the_old_wor
 
 
 def test_an_answer_keeps_what_the_document_or_its_own_thought_says(tmp_path: Path) -> None:
-    told = f"By note: {LAMP[0].lower()}{LAMP[1:]}"
+    told = f"According to the text, {LAMP[0].lower()}{LAMP[1:]}"
     made, model = opened(tmp_path, answer=f'{LAMP}\n[1] "{LAMP}"', distil=distilled(told))
     kept = str(ask(made, Q_LAMP, tower()).thought_kept)
 
     def reply(call: Call) -> str:
         if call.phase == "answer":
-            return f'{LAMP} By note: the lamp, too. {LENS}\n[2] "{LENS}"'
+            return f'{LAMP} According to the text, the lamp, too. {LENS}\n[2] "{LENS}"'
         return distilled(answer_given(call)[-len(LENS) :]) if call.phase == "distil" else "{}"
 
     model._reply = reply

@@ -540,6 +540,29 @@ def test_an_import_makes_no_thought_that_rests_on_thoughts_alone(tmp_path: Path)
     assert taken.refused == [(2, "only 0 of its 1 sources are pages")]
 
 
+def test_what_stands_in_no_page_is_evidence_for_nothing(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path)
+    source = lamp()
+    made.read(source, **READING)
+    lie = "Tobias Wrenfield was a Martian spy of the highest rank."
+    place = {"document": source.id, "start": 0, "end": len(LAMP)}
+    taken = made.thoughts.take(
+        [
+            {"id": "x", "thought": lie},
+            {"thought": f"{LAMP} {lie}", "sources": [{"thought": "x"}, place]},
+        ]
+    )
+    assert (taken.sound, len(taken.unsupported)) == ([], 2)
+
+
+def test_an_edited_thought_that_comes_back_is_known(tmp_path: Path) -> None:
+    made, _ = opened(tmp_path)
+    ask(made, Q_LAMP, lamp())
+    (thought,) = made.thoughts.all()
+    edited = made.thoughts.edit(thought.id, "The light has burned since the autumn of 1862.")
+    assert made.thoughts.take(made.thoughts.export()).known == [edited.id]
+
+
 def test_what_is_stale_or_never_stood_keeps_nobody_from_learning(tmp_path: Path) -> None:
     made, _ = opened(tmp_path)
     assert len(made.thoughts.take([{"thought": LAMP}]).unsupported) == 1
@@ -576,6 +599,9 @@ def test_an_embedder_that_fails_costs_a_thought_and_no_answer(tmp_path: Path) ->
     assert (done.grounded, done.thought_kept) == (True, None)
     assert [(f.phase, f.reason) for f in done.fallbacks] == [("distil", "no embeddings")]
     made.thoughts._retriever = None
+    again = made.ask(Q_LAMP, memory)
+    assert (again.usage.calls, again.fallbacks) == (1, ())  # the one that distils
+    assert again.thought_kept
     assert ask(made, Q_LENS, source).thought_kept
     made.thoughts.retriever._embedder.embed = fails  # type: ignore[attr-defined]
     done = made.ask("When was the lamp of the lighthouse lit?", memory)

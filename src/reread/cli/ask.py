@@ -227,7 +227,7 @@ def _print(answer: Answer, *, shown: bool) -> None:
         common.out(f"  [from {others}] {note.id}: {' '.join(note.text.split())}")
     if answer.memory.provisional:
         common.say(_provisional(answer))
-    for line in (*_doubts(answer), *common.gaps(answer.document.coverage)):
+    for line in (*_doubts(answer), *_unlearned(answer), *common.gaps(answer.document.coverage)):
         common.say(line)
     for line in common.warned(answer.warnings, titles):
         common.say(line)
@@ -269,6 +269,12 @@ def _doubts(answer: Answer) -> list[str]:
         for s in answer.sentences
         if s.support != "page"
     ]
+
+
+def _unlearned(answer: Answer) -> list[str]:
+    """A line for what went wrong with thoughts while the answer was made."""
+    told = {"recall": "no thoughts were recalled", "distil": "no thought was made of this"}
+    return [f"{told[f.phase]}: {f.reason}" for f in answer.fallbacks if f.phase in told]
 
 
 def _say_trace(answer: Answer) -> None:

@@ -7,7 +7,7 @@ kept as `unsupported`, shown as such, and not used in answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any
@@ -172,6 +172,9 @@ class _Taking:
         listed = entry.get("sources", [])
         if isinstance(listed, list) and len(listed) > _MOST_SOURCES:
             return f"it names more than {_MOST_SOURCES} sources"
+        if there := self._there(entry, record["thought"]):
+            self.taken.known.append(there)
+            return ""
         sources = self._named(listed) or self._found(record["thought"] or record["answer"])
         evidence = [Evidence(item=k, text=source.text) for k, source in enumerate(sources)]
         if not record["thought"]:
@@ -193,6 +196,16 @@ class _Taking:
             (self.taken.sound if rests else self.taken.unsupported).append(thought.id)
         return ""
 
+    def _there(self, entry: Mapping[str, Any], text: str) -> str:
+        """The id of a record that is a thought of this library, as it stands; else ""."""
+        own = str(entry.get("id"))
+        number = self._store.items.numbers([own]).get(own, 0)
+        said = dict(self._store.vectors.texts(self._store.items.standing([number])))
+        if said.get(number) != text:
+            return ""
+        self._names[own] = number
+        return own
+
     def _named(self, listed: Any) -> list[_Source]:
         """The sources that a record names and that are here."""
         found: list[_Source] = []
@@ -200,7 +213,7 @@ class _Taking:
             if not isinstance(source, Mapping):
                 continue
             if (number := self._names.get(str(source.get("thought")))) is not None:
-                found += self._items([number])
+                found += self._items(self._store.items.standing([number]))
             start, end = source.get("start"), source.get("end")
             here = self._document(str(source.get("document")))
             if not (here and isinstance(start, int) and isinstance(end, int)):
@@ -217,7 +230,7 @@ class _Taking:
         ids = self._store.items.ids([hit.item for hit in hits])
         return self._items([number for number, i in ids.items() if i.startswith("p")])
 
-    def _items(self, numbers: Sequence[int]) -> list[_Source]:
+    def _items(self, numbers: Collection[int]) -> list[_Source]:
         texts = self._store.vectors.texts(set(numbers))
         return [_Source(text, item=number) for number, text in texts if text]
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from reread import reading
-from reread.errors import ModelError
+from reread.errors import MalformedReply, ModelError
 from reread.evidence import Note
 from reread.ports import Retriever
 from reread.reading import Desk
@@ -81,6 +81,8 @@ class Round:
             return replace(answer, thought_kept=before.kept)
         if answer.grounded:
             answer = self._learned(question, answer)
+        if self._failed is not None:
+            return answer  # asked again it is learned from, its calls being kept
         asked = Asked(question, answer.thoughts_used, answer.thought_kept)
         about = documents_of(self.memory)
         self.store.questions.put_asked(key, about, asked, list(self.calls.keys))
@@ -217,6 +219,7 @@ class Round:
             kept = self._distilled(question, answer)
         except ModelError as error:
             lost = Fallback(phase="distil", page=0, reason=error.message)
+            self._failed = None if isinstance(error, MalformedReply) else lost
             return replace(answer, fallbacks=(*answer.fallbacks, lost))
         return replace(answer, thought_kept=kept.id if kept else None)
 
