@@ -129,13 +129,15 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
     lines = [f"| {' | '.join(heads)} | difference |", "| --- |" + " --: |" * len(heads)]
     for known in sorted({min(r["known"], 4) for r in rows}):
         chosen = [r for r in rows if min(r["known"], 4) == known]
-        name = f"{known}{' or more' * (known == 4)} thoughts"
+        name = f"{known}{' or more' * (known == 4)} known"
         lines.append(line(name, chosen))
     for kind in dict.fromkeys(r["kind"] for r in rows):
         if chosen := [r for r in rows if r["kind"] == kind and r["known"]]:
             lines.append(line(f"{kind}, 1 or more", chosen))
     if chosen := [r for r in rows if r["known"]]:
         lines.append(line("all, 1 or more", chosen))
+    if chosen := [r for r in rows if r["with"]["used"]]:
+        lines.append(line("a thought in the prompt", chosen))
     return "\n".join(lines)
 
 
