@@ -30,6 +30,18 @@ from reread.thoughts.replies import Distilled, distilled, questions
             True,
         ),
         ("Thought: The lamp was lit.\nConfidence: 1", "The lamp was lit.", True),
+        (
+            '{"thought": "The question and answer teach that four people drowned.", '
+            '"confidence": 1}',
+            "Four people drowned.",
+            True,
+        ),
+        ("This answer shows that Anna left.\nConfidence: 1", "Anna left.", True),
+        (
+            "The question of who owned the mill was settled.\nConfidence: 1",
+            "The question of who owned the mill was settled.",
+            True,
+        ),
         ("The lamp was lit.\n**Confidence:** 1", "The lamp was lit.", True),
         ("The lamp was lit.\nConfidence: 0", "The lamp was lit.", False),
         ("The lamp was lit.\nConfidence: perhaps", "The lamp was lit.", False),

@@ -16,6 +16,11 @@ _CONFIDENCE = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"^[\W_]*(?:thought|knowledge(?: point)?|note)[*_]*\s*:[*_\s]*", re.IGNORECASE)
+_ECHO = re.compile(  # of the order, before the thought itself
+    r"^(?:the|this) (?:question|answer)(?: and (?:the|its|this) (?:question|answer))? "
+    r"(?:together )?(?:teach|tell|show|say)(?:es|s)?(?: us)? that ",
+    re.IGNORECASE,
+)
 _YES = {"1", "1.0", "yes", "true"}
 _REFUSED = re.compile(
     r"\W*(?:none|n/?a|null|nothing|i(?:'m| am) sorry|as an ai|not in the (?:text|document))\b",
@@ -54,6 +59,8 @@ def distilled(completion: Completion) -> Distilled:
         confident = bool(last and _is_yes(last[1]))
         text = raw[: last.start()] if last else raw
     text = " ".join(_LABEL.sub("", text.strip()).split()).strip('"“” ')
+    said = _ECHO.sub("", text)
+    text = said[:1].upper() + said[1:] if said != text else text
     if not re.search(r"\w", text):
         if data is not None or _CONFIDENCE.search(raw):
             return Distilled("", False)
