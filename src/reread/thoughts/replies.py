@@ -17,7 +17,7 @@ _CONFIDENCE = re.compile(
 )
 _LABEL = re.compile(r"^[\W_]*(?:thought|knowledge(?: point)?|note)[*_]*\s*:[*_\s]*", re.IGNORECASE)
 _ECHO = re.compile(  # of the order, before the thought itself
-    r"^(?:the|this) (?:question|answer)(?: and (?:the|its|this) (?:question|answer))? "
+    r"^(?:the|this) (?:question|answer)(?: and (?:(?:the|its|this) )?(?:question|answer))? "
     r"(?:together )?(?:teach|tell|show|say)(?:es|s)?(?: us)? that ",
     re.IGNORECASE,
 )
