@@ -24,6 +24,7 @@ from math import inf
 from reread.reading.replies import in_digits
 from reread.reading.typography import SAME, UNSPACED
 from reread.text import count_words, sentences
+from reread.thoughts.inflection import forms, language_of
 from reread.thoughts.languages import (
     CLAUSE,
     FREE_CHARACTERS,
@@ -32,8 +33,6 @@ from reread.thoughts.languages import (
     TURNING,
     WORD,
     Language,
-    forms,
-    language_of,
 )
 
 _COVERED = 0.7  # share of a sentence's words that its evidence must hold without the question
