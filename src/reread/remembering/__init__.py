@@ -5,6 +5,7 @@ The composition of recall, the loop and the items; `Library.thoughts` is one of 
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +35,6 @@ from reread.types import Answer, Document, GistMemory, Settings, Thought
 
 _QUESTIONS_TOKENS = 800
 _CHUNK_TOKENS = 500
-_UNBOUNDED = 10**9  # calls
 _DEAREST = 3  # calls of one question, until one was seen that took more
 EMBEDDER = "minilm"
 
@@ -249,12 +249,13 @@ class Thoughts:
         if questions < 1:
             raise UsageError("no question was asked for", hint="Say --questions 10")
         memory = source if isinstance(source, GistMemory) else self._home.read(source, **settings)
-        purse = Purse(Budget(max_calls if max_calls is not None else _UNBOUNDED, "calls"))
+        limit = math.inf if max_calls is None else max_calls
+        purse = Purse(Budget(limit, "calls"))
         answers: list[Answer] = []
         dearest = _DEAREST
         try:
             for question in self._made_up(memory, questions, settings, purse):
-                if max_calls is not None and purse.spent + dearest > max_calls:
+                if purse.spent + dearest > limit:
                     return Ahead(answers, int(purse.spent), ended_early=True)
                 answers.append(self._thought_ahead(memory, question, settings, purse))
                 dearest = max(dearest, answers[-1].usage.calls)

@@ -23,7 +23,7 @@ from reread.text import one_line
 from reread.thoughts import loop
 from reread.thoughts.grounding import Evidence, grounded
 from reread.thoughts.settings import manner
-from reread.types import Document, Place, Thought
+from reread.types import Document, Thought
 
 Opened = Callable[[str], Document | None]  # a document by its id
 _MOST_PAGES = 12
@@ -72,7 +72,7 @@ def records(store: Store) -> Iterator[dict[str, Any]]:
 
 
 def _place(store: Store, page: str, document: Opened) -> dict[str, Any]:
-    place = _standing(store, page)
+    place = store.items.place_of(page)
     if place is None:
         return {}
     found = document(place.document)
@@ -82,12 +82,6 @@ def _place(store: Store, page: str, document: Opened) -> dict[str, Any]:
         "start": place.start,
         "end": place.end,
     }
-
-
-def _standing(store: Store, page: str) -> Place | None:
-    """Where a page stands, in a current document rather than in an earlier version."""
-    places = store.items.places_of(page)
-    return next((p for p in places if p.current), places[0] if places else None)
 
 
 def take(
@@ -269,7 +263,7 @@ class _Taking:
         if source.document is not None:
             return source.document, *source.span
         (page,) = self._store.items.ids([source.item]).values() or ("",)
-        place = _standing(self._store, page)
+        place = self._store.items.place_of(page)
         here = self._document(place.document) if place else None
         return (here, place.start, place.end) if here and place else None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from reread.errors import SourceNotFound
 from reread.reading import quotes
 from reread.store import Store
 from reread.types import Thought
@@ -80,19 +81,19 @@ class _Growing:
         return tuple(self.item(source, text, depth + 1) for source in ids)
 
     def _page(self, item_id: str, said: str) -> Root:
-        text, places = self._items.text_of(item_id)
-        place = next((p for p in places if p.current), places[0])
-        document = self._document(place.document)
-        quote = quotes.best(said, document, place.start, place.end) if document else ""
+        place = self._items.place_of(item_id)
+        document = self._document(place.document) if place else None
+        if place is None or document is None:
+            raise SourceNotFound("what this rests on was forgotten meanwhile")
         return Root(
             id=item_id,
             kind="page",
             level=1.0,
-            text=text.strip(),
-            title=document.title if document else "",
+            text=document.text[place.start : place.end].strip(),
+            title=document.title,
             document=place.document,
             start=place.start,
             end=place.end,
-            quote=quote,
+            quote=quotes.best(said, document, place.start, place.end),
             current=place.current,
         )

@@ -215,15 +215,19 @@ class Items:
         """The number of the newest item, 0 where there is none."""
         return self._store._one("SELECT MAX(number) FROM items")[0] or 0
 
-    def places_of(self, item_id: str) -> list[Place]:
-        """Where an item stands if it is a page."""
+    def place_of(self, item_id: str) -> Place | None:
+        """Where a page stands, in a current document rather than in an earlier version."""
+        places = self._places_of(item_id)
+        return next((p for p in places if p.current), places[0] if places else None)
+
+    def _places_of(self, item_id: str) -> list[Place]:
         numbers = set(self.numbers([item_id]).values())
         return next(iter(self._places(numbers, ()).values()), [])
 
     def text_of(self, item_id: str) -> tuple[str, list[Place]]:
         """What an item says, and where it stands if it is a page."""
         text = dict(self._store.vectors.texts(set(self.numbers([item_id]).values())))
-        return next(iter(text.values()), "") or "", self.places_of(item_id)
+        return next(iter(text.values()), "") or "", self._places_of(item_id)
 
     def sources_of(self, item_id: str) -> list[str]:
         """The ids of the direct sources of an item."""
